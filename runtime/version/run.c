@@ -1,0 +1,30 @@
+/* A version's life: what core/ calls to prepare and run it, and how it ends. */
+#include "p3_runtime.h"
+#include <stdlib.h>
+
+unsigned char p3v_alive = 1;
+
+static int user_argc;
+static char **user_argv;
+static char **user_envp;
+
+void p3v_die(enum p3_end end, int value) {
+  P3_ME->end = end;
+  P3_ME->value = value;
+  p3v_alive = 0;
+}
+
+void SHIM(exit)(int status) { p3v_die(P3_EXITED, status & 0xff); }
+
+static void init(int argc, char **argv, char **envp) {
+  user_argc = argc;
+  user_argv = argv;
+  user_envp = envp;
+}
+
+static void run(void) {
+  p3v_user_ctors(user_argc, user_argv, user_envp);
+  SHIM(exit)(p3v_user_main(user_argc, user_argv, user_envp));
+}
+
+const struct p3_hooks p3v_hooks = {init, run};
