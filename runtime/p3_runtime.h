@@ -44,6 +44,14 @@ struct p3_state {
   enum p3_end end;
   int value;
   bool assert_failed;
+  /* A signal whose default action ends the version and that arrived where the version cannot be unwound
+   * (in core/, in libc with a lock held); 0: none. version/ code calls p3v_poll after such calls. */
+  volatile int doomed;
+  char ***environ_slot; /* the version's own `environ`; null: the process's */
+  /* owned by core/switch.c */
+  mode_t umask;
+  int cwd; /* descriptor of the version's directory while another one owns the process; -1: not saved */
+  unsigned cwd_id; /* equal numbers: same directory */
 };
 extern struct p3_state p3_states[P3_MAX_VERSIONS];
 
@@ -51,6 +59,9 @@ extern struct p3_state p3_states[P3_MAX_VERSIONS];
 struct p3_hooks {
   void (*init)(int argc, char **argv, char **envp); /* private argv, envp: the version may keep them */
   void (*run)(void);                                /* constructors, the entry function, exit */
+  void (*enter)(void); /* the version begins to own the process: install its process-wide attributes */
+  void (*leave)(void); /* another version is about to own the process: save them */
+  void (*ended)(void); /* the version is over and off the stack: discard what it left behind */
 };
 
 /* Emitted by the finish pass. */
@@ -71,7 +82,92 @@ void p3v_user_dtors(void);
 extern unsigned char p3v_alive;
 void p3v_die(enum p3_end end, int value);
 
-/* core/: whether KLEE interprets the product. */
+/* version/: ends the version by P3_ME->doomed, if that is set. For shims to call after anything that
+ * writes, waits or runs long. */
+void p3v_poll(void);
+
+/* version/run.c: what happens between exit() and p3v_die: atexit handlers, destructors, flushing. */
+void SHIM(exit)(int status);
+void SHIM(_exit)(int status);
+void SHIM(abort)(void);
+
+/* core/klee.c: whether KLEE interprets the product. */
 bool p3_in_klee(void);
+
+/* core/main.c: prints "p3: ..." on the real stderr and ends the process with status 2. */
+_Noreturn void p3_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* core/main.c: crash containment. Natively, outside sanitizer and fuzzing builds, a version runs under
+ * sigsetjmp; p3_crash(signal), called from a handler of core/signals.c on the thread that runs the
+ * version's main, records `signal` as its end and leaves its stack; the other versions go on.
+ * Only callable while p3_contained() holds, which says that the calling thread is that thread. */
+bool p3_contained(void);
+_Noreturn void p3_crash(int signal);
+
+/* core/switch.c: process-wide attributes (real descriptors 0-2, current directory, umask, libc's environ,
+ * locale, signal mask) belong to one version at a time, the owner; -1 before the first one. */
+extern int p3_owner;
+void p3_enter(int version);
+/* The version that alone goes on in this process, a forked child; -1 in the product's own process. */
+extern int p3_only;
+/* In a child, right after fork: drops the other versions' descriptors and sets p3_only. */
+void p3_forked(int version);
+/* A forked child's end: really ends the process as its version ended. */
+_Noreturn void p3_only_end(void);
+/* The owner's environ pointer changed. Sets libc's. */
+void p3_environ_changed(int version);
+
+/* core/fds.c: one descriptor table per version, virtual number -> real descriptor, lowest free number first
+ * as in a process of its own. A virtual number above 2 is its own real number whenever that is possible.
+ * Real 0-2 mirror the owner's, but are never used for the version's own operations. Every function sets
+ * libc's errno. `version` is p3v_index. */
+
+/* The real descriptor that carries the data: for a standard stream the capture or the private copy of the
+ * input, else the file itself. Negative numbers (AT_FDCWD, -1) are returned as they are; -1/EBADF: not open. */
+int p3_fd_real(int version, int fd);
+/* The real descriptor that answers questions (fstat, isatty, ioctl, poll, ...): for a captured stream the
+ * product's own one, else as p3_fd_real. */
+int p3_fd_meta(int version, int fd);
+/* Takes `real` over under the lowest free number >= lowest and returns that. -1 stays -1, so
+ * `return p3_fd_install(p3v_index, open(...), 0);` is the usual form. Close-on-exec is read from `real`. */
+int p3_fd_install(int version, int real, int lowest);
+int p3_fd_close(int version, int fd);
+int p3_fd_dup(int version, int fd, int lowest, bool cloexec);
+int p3_fd_dup2(int version, int from, int to, bool cloexec);
+int p3_fd_get_cloexec(int version, int fd);
+int p3_fd_set_cloexec(int version, int fd, bool on);
+void p3_fd_close_range(int version, unsigned first, unsigned last);
+/* Reads or writes as read(2)/write(2) on the version's descriptor do, with input log and capture. */
+ssize_t p3_fd_read(int version, int fd, void *buffer, size_t size);
+ssize_t p3_fd_write(int version, int fd, const void *buffer, size_t size);
+/* In a child about to exec: every descriptor of the version without close-on-exec gets its virtual number as
+ * real number, all others are closed by the exec. Do it last: nothing else of the table works afterwards. */
+void p3_fd_arrange(int version);
+/* Moves a descriptor of the runtime itself out of the way (high number, close-on-exec). Takes -1. */
+int p3_fd_hide(int real);
+/* `path`, or where it names one of the version's descriptors (/dev/stdin, /dev/fd/N, /proc/self/fd/N) a path
+ * of the real one, made in `space`. */
+#define P3_FD_PATH 40
+const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]);
+
+/* core/show.c: copies what children wrote into the version's captures on to the real descriptors, if the version
+ * is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting long.
+ * Returns 0, or the errno of the real descriptor (EPIPE: nobody reads the product's output any more). */
+int p3_show(int version);
+
+/* version/stdio_*.c: the version's FILEs. The three standard ones are cookie FILEs over virtual descriptors
+ * 0-2 natively, so every libc function that takes a FILE * works on them as it is. */
+extern FILE *SHIM(stdin);
+extern FILE *SHIM(stdout);
+extern FILE *SHIM(stderr);
+FILE *SHIM(fdopen)(int fd, const char *mode); /* virtual fd */
+int SHIM(fileno)(FILE *file);                 /* virtual fd */
+int SHIM(fclose)(FILE *file);
+/* Every FILE that the version opens is registered, so that exit flushes it, _exit discards it and
+ * fflush(NULL) means this version's. fd: its virtual number; -1: none (a memory stream). */
+void p3v_file_add(FILE *file, int fd);
+void p3v_file_remove(FILE *file);
+void p3v_files_flush(void);
+void p3v_files_discard(void);
 
 #endif
