@@ -80,7 +80,7 @@ void p3v_user_dtors(void);
 /* version/: cleared as the very last step of a version's end, and only by p3v_die. The terminate pass
  * finds every function that can reach p3v_die and makes it return as soon as this is 0. */
 extern unsigned char p3v_alive;
-void p3v_die(enum p3_end end, int value);
+__attribute__((noinline)) void p3v_die(enum p3_end end, int value);
 
 /* version/: ends the version by P3_ME->doomed, if that is set. For shims to call after anything that
  * writes, waits or runs long. */

@@ -1,1 +1,20 @@
+//! The p3-ir pipeline as a library: LLVM bitcode of n versions of a program in, one product program out.
+//!
+//! [`pipeline::merge`] reads top to bottom like the pipeline; every pass is a file of its own.
 
+mod error;
+mod finish;
+mod isolate;
+mod libc;
+mod link;
+mod llvm;
+pub mod load;
+pub mod pipeline;
+mod prepare;
+mod rename;
+pub mod report;
+mod runtime;
+mod terminate;
+
+pub use error::{Error, Result};
+pub use llvm::{new_context, Context, Module};

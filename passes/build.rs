@@ -1,0 +1,74 @@
+//! Compiles the C runtime to bitcode, which the library embeds, and the few LLVM wrappers that the C API lacks.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The LLVM major version that the Cargo features select.
+const LLVM_MAJOR: &str = "16";
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let runtime = Path::new("../runtime");
+    println!("cargo:rerun-if-changed=../runtime");
+    for part in ["core", "version"] {
+        compile_runtime(runtime, part, &out);
+    }
+    compile_wrappers();
+}
+
+/// `runtime/PART/*.c` -> `OUT_DIR/PART.bc`, one module.
+fn compile_runtime(runtime: &Path, part: &str, out: &Path) {
+    let mut sources: Vec<PathBuf> = fs::read_dir(runtime.join(part))
+        .expect("the runtime's sources stand beside the crate")
+        .map(|entry| entry.expect("a readable directory").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .collect();
+    sources.sort();
+    let mut modules = Vec::new();
+    for source in &sources {
+        let stem = source.file_stem().expect("a file name").to_string_lossy();
+        let module = out.join(format!("{part}-{stem}.bc"));
+        let mut clang = Command::new(format!("clang-{LLVM_MAJOR}"));
+        // -O1 keeps symbolic execution of the runtime short; vectors, library-call rewriting and stack
+        // protectors are off because KLEE interprets this code and the version's libc may be uclibc.
+        clang.args(["-c", "-emit-llvm", "-O1", "-std=gnu11", "-D_GNU_SOURCE"]);
+        clang.args(["-fno-builtin", "-fno-vectorize", "-fno-slp-vectorize"]);
+        clang.args(["-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fPIC"]);
+        clang.args(["-Wall", "-Wextra", "-Werror", "-I"]);
+        clang.arg(runtime).arg(source).arg("-o").arg(&module);
+        run(clang);
+        modules.push(module);
+    }
+    let mut link = Command::new(format!("llvm-link-{LLVM_MAJOR}"));
+    link.args(&modules)
+        .arg("-o")
+        .arg(out.join(format!("{part}.bc")));
+    run(link);
+}
+
+fn compile_wrappers() {
+    println!("cargo:rerun-if-changed=src/llvm/wrappers.cpp");
+    let config = Command::new(format!("llvm-config-{LLVM_MAJOR}"))
+        .arg("--includedir")
+        .output()
+        .expect("llvm-config is installed with llvm-dev");
+    let include = String::from_utf8(config.stdout).expect("a path in UTF-8");
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .flag("-fno-rtti")
+        .flag("-fno-exceptions")
+        .flag_if_supported("-Wno-unused-parameter")
+        .include(include.trim())
+        .file("src/llvm/wrappers.cpp")
+        .compile("p3_llvm_wrappers");
+}
+
+fn run(mut command: Command) {
+    let status = command
+        .status()
+        .unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
+    assert!(status.success(), "{command:?} failed");
+}

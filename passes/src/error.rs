@@ -1,0 +1,64 @@
+//! What can go wrong, sorted by whose fault it is; the command line turns each into its exit status.
+
+use std::path::Path;
+
+/// An error of the pipeline. Every variant prints as one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The user's input cannot be used: names the file and the reason.
+    #[error("{file}: {reason}")]
+    BadInput { file: String, reason: String },
+    /// Valid input that p3-ir cannot merge: names the construct and where it stands.
+    #[error("{place}: unsupported: {construct}")]
+    Unsupported { place: String, construct: String },
+    /// A broken invariant of p3-ir itself.
+    #[error("internal error in {pass}: {reason} (a bug in p3-ir: please report it with the files that --dump-dir DIR writes)")]
+    Internal { pass: String, reason: String },
+}
+
+impl Error {
+    /// Bad input in `file`; the reason is folded into one line.
+    pub fn bad_input(file: impl AsRef<Path>, reason: impl std::fmt::Display) -> Self {
+        Error::BadInput {
+            file: file.as_ref().display().to_string(),
+            reason: one_line(&reason.to_string()),
+        }
+    }
+
+    /// A construct that cannot be merged, at `place` (a file or a function).
+    pub fn unsupported(place: impl std::fmt::Display, construct: impl std::fmt::Display) -> Self {
+        Error::Unsupported {
+            place: one_line(&place.to_string()),
+            construct: one_line(&construct.to_string()),
+        }
+    }
+
+    /// A broken invariant, found by `pass`.
+    pub fn internal(pass: impl std::fmt::Display, reason: impl std::fmt::Display) -> Self {
+        Error::Internal {
+            pass: pass.to_string(),
+            reason: one_line(&reason.to_string()),
+        }
+    }
+
+    /// The exit status of a command that ends with this error: 2 bad input, 3 unsupported, 4 our bug.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Error::BadInput { .. } => 2,
+            Error::Unsupported { .. } => 3,
+            Error::Internal { .. } => 4,
+        }
+    }
+}
+
+/// LLVM's messages may have several lines; ours have one.
+fn one_line(text: &str) -> String {
+    text.split(['\n', '\r'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// The library's result.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,131 @@
+//! **finish**: joins the versions and the shared runtime into the product.
+//!
+//! Input: renamed versions. Guarantee: one verified module that defines `main`, in which only `main` and the
+//! weak `klee_*` functions can be seen from outside, with the tables that `runtime/core` reads (`p3_count`,
+//! `p3_versions`, `p3_names`, `p3_checks`). Undefined functions are libc's or an analyser's.
+
+use crate::llvm::{self, Context, Linkage, Module, Types, Value};
+use crate::{rename, runtime, Error, Result};
+
+/// What the product checks at its end (`--check`); the bits of `P3_CHECK_*` in runtime/p3_runtime.h.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks(pub u32);
+
+impl Checks {
+    /// The checks by name, in the order of their bits.
+    pub const NAMES: [&'static str; 5] = ["output", "status", "assert", "divergence", "returns"];
+
+    /// Parses a comma-separated list; `none` stands for no check.
+    pub fn parse(list: &str) -> std::result::Result<Checks, String> {
+        let mut bits = 0;
+        for word in list.split(',').map(str::trim) {
+            match Self::NAMES.iter().position(|name| *name == word) {
+                Some(bit) => bits |= 1 << bit,
+                None if word == "none" => {}
+                None => {
+                    return Err(format!(
+                        "unknown check '{word}' (known: {}, none)",
+                        Self::NAMES.join(", ")
+                    ))
+                }
+            }
+        }
+        Ok(Checks(bits))
+    }
+}
+
+impl Default for Checks {
+    /// output, status and assert
+    fn default() -> Self {
+        Checks(0b111)
+    }
+}
+
+/// Links `versions` (module and name of each) and the shared runtime.
+pub(crate) fn finish<'ctx>(
+    context: &'ctx Context,
+    versions: Vec<(Module<'ctx>, String)>,
+    checks: Checks,
+) -> Result<Module<'ctx>> {
+    let internal = |reason: String| Error::internal("finish", reason);
+    let first = versions
+        .first()
+        .ok_or_else(|| Error::internal("finish", "no versions"))?;
+    let product = runtime::core(context, &first.0)?;
+    product.set_name("product");
+    product.set_source_file_name("product");
+    let mut names = Vec::new();
+    for (index, (module, name)) in versions.into_iter().enumerate() {
+        let hooks = format!("{}p3v_hooks", rename::prefix(index));
+        let definition = llvm::global_named(&module, &hooks)
+            .ok_or_else(|| Error::internal("finish", format!("no {hooks}")))?;
+        definition.set_external();
+        llvm::link(&product, module).map_err(internal)?;
+        names.push(name);
+    }
+    define_tables(&product, &names, checks)?;
+    internalize(&product);
+    llvm::run_passes(&product, "globaldce").map_err(internal)?;
+    llvm::verify(&product).map_err(internal)?;
+    Ok(product)
+}
+
+fn define_tables(product: &Module, names: &[String], checks: Checks) -> Result<()> {
+    let types = Types::of(product);
+    let hooks = (0..names.len())
+        .map(|index| {
+            let name = format!("{}p3v_hooks", rename::prefix(index));
+            llvm::global_named(product, &name)
+                .ok_or_else(|| Error::internal("finish", format!("{name} was lost in linking")))
+        })
+        .collect::<Result<Vec<Value>>>()?;
+    let texts: Vec<Value> = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            let text = types.string(name.as_bytes());
+            constant(product, &format!("p3_name_{index}"), text)
+        })
+        .collect();
+    replace(product, "p3_count", types.constant(32, names.len() as u64));
+    replace(product, "p3_checks", types.constant(32, checks.0.into()));
+    replace(product, "p3_versions", types.array(types.pointer(), &hooks));
+    replace(product, "p3_names", types.array(types.pointer(), &texts));
+    Ok(())
+}
+
+fn constant(product: &Module, name: &str, value: Value) -> Value {
+    let global = llvm::add_global(product, name, value.ty());
+    global.set_initializer(value);
+    global.set_constant(true);
+    global.set_internal();
+    global
+}
+
+/// Defines a constant that the runtime declares.
+fn replace(product: &Module, name: &str, value: Value) {
+    let declared = llvm::global_named(product, name);
+    if let Some(declared) = declared {
+        declared.set_name(b"");
+    }
+    let global = constant(product, name, value);
+    if let Some(declared) = declared {
+        declared.replace_all_uses_with(global);
+        declared.delete_global();
+    }
+}
+
+fn internalize(product: &Module) {
+    for global in llvm::globals(product) {
+        let name = global.name_text();
+        let visible = global.is_declaration()
+            || name == "main"
+            || name.starts_with("llvm.")
+            || matches!(global.linkage(), Linkage::Weak | Linkage::Private)
+            // Named by file-level assembly.
+            || (name.starts_with("_PP") && !name.ends_with("p3v_hooks"));
+        if !visible {
+            global.set_internal();
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! **isolate**: gives a version its own libc state.
+//!
+//! Input: a prepared version. Guarantee: every reference to a libc function or variable that the runtime
+//! stands in for is bound to the version's own copy of `runtime/version`, which is linked in; the entry
+//! function, constructors and destructors are reachable only through `p3v_user_main`, `p3v_user_ctors` and
+//! `p3v_user_dtors`; `errno` is the version's own and is copied in and out around every call that leaves the
+//! version.
+//!
+//! What the program defines itself is not replaced. Not handled: errno of variadic external functions that
+//! are called through a pointer.
+
+use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Type, Types, Value};
+use crate::{libc, runtime, Error, Result};
+use std::collections::{HashMap, HashSet};
+
+/// What isolation did to a version.
+pub(crate) struct Isolated {
+    /// The names that are bound to shims, sorted.
+    pub(crate) bound: Vec<String>,
+}
+
+/// Isolates version `index` (0-based), read from `file`, whose entry function is `entry`.
+pub(crate) fn isolate<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    index: usize,
+    file: &str,
+    entry: &str,
+) -> Result<Isolated> {
+    let internal = |reason: String| Error::internal("isolate", reason);
+    drop_inline_copies(module);
+    build_entry(module, file, entry)?;
+    build_life_cycle(module)?;
+    define_index(module, index);
+    let version = runtime::version(context, module)?;
+    let bound = bind(module, &version);
+    llvm::link(module, version).map_err(internal)?;
+    // Unused shims go now, so that later passes do not pay for them.
+    keep_only_reachable(module)?;
+    copy_errno(module)?;
+    Ok(Isolated { bound })
+}
+
+/// `available_externally` definitions are copies of what libc defines (glibc's inline functions); the real
+/// thing is the undefined symbol.
+fn drop_inline_copies(module: &Module) {
+    for global in llvm::functions(module)
+        .into_iter()
+        .chain(llvm::variables(module))
+    {
+        if global.linkage() == Linkage::AvailableExternally {
+            global.delete_body();
+        }
+    }
+}
+
+/// Renames undefined NAME to p3_shim_NAME wherever the runtime has that; linking then resolves it.
+fn bind(module: &Module, version: &Module) -> Vec<String> {
+    let shims: HashSet<String> = llvm::globals(version)
+        .into_iter()
+        .filter(|g| !g.is_declaration())
+        .filter_map(|g| {
+            g.name_text()
+                .strip_prefix(runtime::SHIM_PREFIX)
+                .map(str::to_string)
+        })
+        .collect();
+    let mut bound = Vec::new();
+    for global in llvm::globals(module) {
+        if !global.is_declaration() {
+            continue;
+        }
+        let full = global.name_text();
+        let name = full.strip_prefix('\x01').unwrap_or(&full);
+        if !shims.contains(name) {
+            continue;
+        }
+        let shim = format!("{}{name}", runtime::SHIM_PREFIX);
+        match llvm::global_named(module, &shim) {
+            // Both `foo` and `\1foo` were declared.
+            Some(other) if other != global => global.replace_all_uses_with(other),
+            _ => global.set_name(shim.as_bytes()),
+        }
+        // A shim exists always, so a weak reference to it is as good as a strong one.
+        if global.linkage() == Linkage::ExternWeak {
+            global.set_external();
+        }
+        bound.push(name.to_string());
+    }
+    bound.sort();
+    bound.dedup();
+    bound
+}
+
+/// `int p3v_user_main(int, char **, char **)`: calls the entry function with as many of these as it takes.
+fn build_entry(module: &Module, file: &str, entry: &str) -> Result<()> {
+    let function = llvm::global_named(module, entry)
+        .ok_or_else(|| Error::bad_input(file, format!("no entry function '{entry}'")))?
+        .strip_to_function()
+        .ok_or_else(|| Error::bad_input(file, format!("'{entry}' is not a function")))?;
+    if function.is_declaration() {
+        return Err(Error::bad_input(
+            file,
+            format!("entry function '{entry}' is only declared"),
+        ));
+    }
+    let types = Types::of(module);
+    let integer = types.integer(32);
+    let wrapper_type = types.function(integer, &[integer, types.pointer(), types.pointer()]);
+    let wrapper = define(module, "p3v_user_main", wrapper_type)?;
+    let builder = Builder::at_end(append_block(wrapper, ""));
+    let arguments = main_arguments(&builder, wrapper, function).ok_or_else(|| {
+        Error::bad_input(
+            file,
+            format!("entry function '{entry}' does not have the parameters of main (int, char **, char **)"),
+        )
+    })?;
+    let result = builder.call(function.value_type(), function, &arguments);
+    let status = if result.ty().integer_width().is_some() {
+        builder.integer_cast(result, integer, true)
+    } else {
+        integer.zero()
+    };
+    builder.ret(Some(status));
+    Ok(())
+}
+
+/// The arguments for `callee`, taken from the parameters (int, char **, char **) of `caller`.
+fn main_arguments(builder: &Builder, caller: Value, callee: Value) -> Option<Vec<Value>> {
+    let given = caller.parameters();
+    let wanted = callee.value_type().parameter_types();
+    if wanted.len() > given.len() {
+        return None;
+    }
+    wanted
+        .into_iter()
+        .zip(given)
+        .map(|(ty, value)| {
+            if ty == value.ty() {
+                Some(value)
+            } else if ty.integer_width().is_some() && value.ty().integer_width().is_some() {
+                Some(builder.integer_cast(value, ty, true))
+            } else {
+                None
+            }
+        })
+        .collect()
+}
+
+fn define(module: &Module, name: &str, ty: Type) -> Result<Value> {
+    if llvm::global_named(module, name).is_some() {
+        return Err(Error::unsupported(
+            name,
+            "a symbol with a name reserved by p3-ir (p3v_*)",
+        ));
+    }
+    Ok(llvm::add_function(module, name, ty))
+}
+
+/// A function to run at a version's start or end.
+struct LifeCycleEntry {
+    priority: u64,
+    function: Value,
+}
+
+/// Moves constructors and destructors out of the loader's reach, into p3v_user_ctors and p3v_user_dtors.
+fn build_life_cycle(module: &Module) -> Result<()> {
+    let types = Types::of(module);
+    let mut constructors = section_entries(module, &[".preinit_array"]);
+    constructors.extend(take_list(module, "llvm.global_ctors"));
+    constructors.extend(section_entries(module, &[".init_array", ".ctors"]));
+    constructors.sort_by_key(|entry| entry.priority);
+    let mut destructors = take_list(module, "llvm.global_dtors");
+    destructors.extend(section_entries(module, &[".fini_array", ".dtors"]));
+    destructors.sort_by_key(|entry| entry.priority);
+    // The loader runs .fini_array from its end.
+    destructors.reverse();
+
+    let parameters = [types.integer(32), types.pointer(), types.pointer()];
+    let constructor_type = types.function(types.void(), &parameters);
+    build_calls(module, "p3v_user_ctors", constructor_type, &constructors)?;
+    let destructor_type = types.function(types.void(), &[]);
+    build_calls(module, "p3v_user_dtors", destructor_type, &destructors)
+}
+
+fn build_calls(module: &Module, name: &str, ty: Type, entries: &[LifeCycleEntry]) -> Result<()> {
+    let wrapper = define(module, name, ty)?;
+    let builder = Builder::at_end(append_block(wrapper, ""));
+    for entry in entries {
+        let callee_type = entry.function.value_type();
+        match main_arguments(&builder, wrapper, entry.function) {
+            Some(arguments) => builder.call(callee_type, entry.function, &arguments),
+            None => {
+                let place = entry.function.name_text();
+                return Err(Error::unsupported(
+                    place,
+                    "a constructor or destructor with parameters of its own",
+                ));
+            }
+        };
+    }
+    builder.ret(None);
+    Ok(())
+}
+
+/// Takes the entries of llvm.global_ctors or llvm.global_dtors and deletes the list.
+fn take_list(module: &Module, name: &str) -> Vec<LifeCycleEntry> {
+    let Some(list) = llvm::global_named(module, name) else {
+        return Vec::new();
+    };
+    let mut entries = Vec::new();
+    if let Some(array) = list.initializer() {
+        for index in 0..array.ty().array_length() {
+            let Some(element) = array.element(index) else {
+                continue;
+            };
+            let priority = element
+                .element(0)
+                .and_then(Value::as_integer)
+                .unwrap_or(65535);
+            if let Some(function) = element.element(1).and_then(Value::strip_to_function) {
+                entries.push(LifeCycleEntry { priority, function });
+            }
+        }
+    }
+    list.delete_global();
+    entries
+}
+
+/// Entries that the source placed in the loader's sections by hand; the variables stay, in no section.
+fn section_entries(module: &Module, sections: &[&str]) -> Vec<LifeCycleEntry> {
+    let mut entries = Vec::new();
+    for variable in llvm::variables(module) {
+        let Some(section) = variable.section() else {
+            continue;
+        };
+        let Some(base) = sections
+            .iter()
+            .find(|base| section == **base || section.starts_with(&format!("{base}.")))
+        else {
+            continue;
+        };
+        let priority = section[base.len()..]
+            .trim_start_matches('.')
+            .parse()
+            .unwrap_or(65535);
+        variable.set_section("");
+        let Some(initializer) = variable.initializer() else {
+            continue;
+        };
+        let functions: Vec<Value> = match initializer.strip_to_function() {
+            Some(function) => vec![function],
+            None => (0..)
+                .map_while(|i| initializer.element(i))
+                .filter_map(Value::strip_to_function)
+                .collect(),
+        };
+        entries.extend(
+            functions
+                .into_iter()
+                .map(|function| LifeCycleEntry { priority, function }),
+        );
+    }
+    entries
+}
+
+fn define_index(module: &Module, index: usize) {
+    let types = Types::of(module);
+    let constant = llvm::add_global(module, "p3v_index", types.integer(32));
+    constant.set_initializer(types.constant(32, index as u64));
+    constant.set_constant(true);
+}
+
+/// Removes what neither the program nor the version's hooks use.
+fn keep_only_reachable(module: &Module) -> Result<()> {
+    let mut made_internal = Vec::new();
+    for global in llvm::globals(module) {
+        let name = global.name_text();
+        if !global.is_declaration()
+            && name.starts_with(runtime::SHIM_PREFIX)
+            && global.linkage() == Linkage::External
+        {
+            global.set_internal();
+            made_internal.push(name);
+        }
+    }
+    llvm::run_passes(module, "globaldce").map_err(|reason| Error::internal("isolate", reason))
+}
+
+/// Wraps every call that leaves the version: libc's errno becomes the version's before, and the version's
+/// takes libc's after.
+fn copy_errno(module: &Module) -> Result<()> {
+    let types = Types::of(module);
+    let own = llvm::global_named(module, "p3v_errno")
+        .ok_or_else(|| Error::internal("isolate", "the runtime has no p3v_errno"))?;
+    let location = libc_errno_location(module, &types);
+    wrap_address_taken(module);
+
+    let errno = Errno {
+        own,
+        location,
+        integer: types.integer(32),
+    };
+    for function in llvm::functions(module) {
+        for block in function.blocks() {
+            for instruction in block.instructions() {
+                if leaves_version(instruction) {
+                    errno.copy_around(instruction);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn libc_errno_location(module: &Module, types: &Types) -> Value {
+    llvm::global_named(module, "__errno_location").unwrap_or_else(|| {
+        llvm::add_function(
+            module,
+            "__errno_location",
+            types.function(types.pointer(), &[]),
+        )
+    })
+}
+
+/// Calls of external functions that may touch errno.
+fn leaves_version(instruction: Value) -> bool {
+    if !instruction.is_call() || instruction.is_must_tail() {
+        return false;
+    }
+    match instruction.called_function() {
+        Some(callee) => callee.is_declaration() && !libc::keeps_errno(&callee.name_text()),
+        None => false,
+    }
+}
+
+struct Errno {
+    own: Value,
+    location: Value,
+    integer: Type,
+}
+
+impl Errno {
+    fn copy_around(&self, call: Value) {
+        let before = Builder::before(call);
+        let address = before.call(self.location.value_type(), self.location, &[]);
+        before.store(before.load(self.integer, self.own), address);
+        let after = match call.next_instruction() {
+            Some(next) => Builder::before(next),
+            None => after_invoke(call),
+        };
+        after.set_location_of(call);
+        after.store(after.load(self.integer, address), self.own);
+    }
+}
+
+/// A builder on the normal edge of an invoke or the default edge of a callbr, in a block of its own.
+fn after_invoke(call: Value) -> Builder {
+    let target = call.normal_destination();
+    let edge = target.insert_on_edge_from(call.parent_block(), "errno");
+    call.set_normal_destination(edge);
+    Builder::before(edge.terminator().expect("the new block ends with a branch"))
+}
+
+/// Gives every external function whose address is taken a wrapper in the version, so that calls through the
+/// pointer copy errno too.
+fn wrap_address_taken(module: &Module) {
+    for function in llvm::functions(module) {
+        let name = function.name_text();
+        if !function.is_declaration()
+            || libc::keeps_errno(&name)
+            || function.value_type().is_variadic()
+            || function.linkage() == Linkage::ExternWeak
+            || !function.address_taken()
+        {
+            continue;
+        }
+        let direct: Vec<Value> = function
+            .users()
+            .into_iter()
+            .filter(|user| user.is_call() && user.called_operand() == Some(function))
+            .collect();
+        let ty = function.value_type();
+        let wrapper = llvm::add_function(module, &format!("p3v_wrapper_{name}"), ty);
+        function.replace_all_uses_with(wrapper);
+        for call in direct {
+            call.set_operand(call.operand_count() - 1, function);
+        }
+        wrapper.set_internal();
+        let builder = Builder::at_end(append_block(wrapper, ""));
+        let result = builder.call(ty, function, &wrapper.parameters());
+        result.copy_call_attributes_from(function);
+        builder.ret((!ty.return_type().is_void()).then_some(result));
+    }
+}
+
+/// Counts what a version consists of, for the report.
+pub(crate) fn size(module: &Module) -> HashMap<&'static str, usize> {
+    let mut functions = 0;
+    let mut instructions = 0;
+    for function in llvm::functions(module) {
+        if !function.is_declaration() {
+            functions += 1;
+            instructions += function
+                .blocks()
+                .into_iter()
+                .map(|block| block.instructions().len())
+                .sum::<usize>();
+        }
+    }
+    HashMap::from([("functions", functions), ("instructions", instructions)])
+}

@@ -1,0 +1,279 @@
+//! Whole modules: reading, linking, writing, verifying, walking their globals.
+
+use super::value::{c_string, wrap, Type, Value};
+use super::{Context, Module};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::linker::LLVMLinkModules2;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::LLVMDiagnosticSeverity;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
+};
+use inkwell::OptimizationLevel;
+use std::cell::RefCell;
+use std::ffi::{c_char, c_void, CStr};
+
+extern "C" {
+    fn p3_keep_module_flags(module: LLVMModuleRef, keep: *const *const c_char, count: usize);
+    fn p3_erase_named_metadata(module: LLVMModuleRef, name: *const c_char);
+}
+
+thread_local! {
+    /// Messages that LLVM gave to the context's handler since they were last taken.
+    static DIAGNOSTICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A context whose diagnostics are collected instead of printed (or, for errors, ending the process).
+pub fn new_context() -> Context {
+    let context = Context::create();
+    install_handler(&context);
+    context
+}
+
+fn install_handler(context: &Context) {
+    // The handler refers to no object, so it may outlive anything.
+    unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(collect), std::ptr::null_mut()) }
+}
+
+extern "C" fn collect(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
+    // SAFETY: LLVM hands a valid diagnostic; the description is ours to dispose of.
+    unsafe {
+        if !matches!(
+            LLVMGetDiagInfoSeverity(info),
+            LLVMDiagnosticSeverity::LLVMDSError
+        ) {
+            return;
+        }
+        let raw = LLVMGetDiagInfoDescription(info);
+        let text = CStr::from_ptr(raw).to_string_lossy().into_owned();
+        LLVMDisposeMessage(raw);
+        DIAGNOSTICS.with_borrow_mut(|all| all.push(text));
+    }
+}
+
+fn take_diagnostics() -> String {
+    DIAGNOSTICS.with_borrow_mut(std::mem::take).join("; ")
+}
+
+/// Reads bitcode or textual IR. The error is LLVM's own message.
+pub(crate) fn parse<'ctx>(
+    context: &'ctx Context,
+    data: &[u8],
+    name: &str,
+) -> Result<Module<'ctx>, String> {
+    take_diagnostics();
+    // LLVM's text reader wants a NUL behind the buffer, which the copying constructor provides.
+    let buffer = MemoryBuffer::create_from_memory_range_copy(data, name);
+    let result = context
+        .create_module_from_ir(buffer)
+        .map_err(|e| e.to_string());
+    let collected = take_diagnostics();
+    match result {
+        Ok(module) => Ok(module),
+        Err(message) if collected.is_empty() => Err(message),
+        Err(message) if message.trim().is_empty() => Err(collected),
+        Err(message) => Err(format!("{message}; {collected}")),
+    }
+}
+
+/// Links `source` into `destination`. The error is LLVM's own message.
+pub(crate) fn link<'ctx>(destination: &Module<'ctx>, source: Module<'ctx>) -> Result<(), String> {
+    take_diagnostics();
+    let raw = source.as_mut_ptr();
+    std::mem::forget(source);
+    // SAFETY: LLVMLinkModules2 consumes the source module in every case.
+    let failed = unsafe { LLVMLinkModules2(destination.as_mut_ptr(), raw) != 0 };
+    let collected = take_diagnostics();
+    if failed {
+        Err(collected)
+    } else {
+        Ok(())
+    }
+}
+
+/// LLVM's verifier; the error is its report.
+pub(crate) fn verify(module: &Module) -> Result<(), String> {
+    module.verify().map_err(|e| e.to_string())
+}
+
+/// Runs a textual pass pipeline, e.g. `function(sroa,simplifycfg)`.
+pub(crate) fn run_passes(module: &Module, pipeline: &str) -> Result<(), String> {
+    Target::initialize_x86(&InitializationConfig::default());
+    let triple = module.get_triple();
+    let triple = if triple.as_str().to_bytes().is_empty() {
+        TargetMachine::get_default_triple()
+    } else {
+        TargetTriple::create(&triple.as_str().to_string_lossy())
+    };
+    let machine = Target::from_triple(&triple)
+        .map_err(|e| e.to_string())?
+        .create_target_machine(
+            &triple,
+            "",
+            "",
+            OptimizationLevel::Default,
+            RelocMode::PIC,
+            CodeModel::Default,
+        )
+        .ok_or("LLVM has no code generator for this target")?;
+    module
+        .run_passes(pipeline, &machine, PassBuilderOptions::create())
+        .map_err(|e| e.to_string())
+}
+
+/// Keeps only the module flags that two arbitrary modules can share.
+pub(crate) fn keep_module_flags(module: &Module, keep: &[&str]) {
+    let names: Vec<_> = keep.iter().map(|k| c_string(k)).collect();
+    let raw: Vec<_> = names.iter().map(|n| n.as_ptr()).collect();
+    unsafe { p3_keep_module_flags(module.as_mut_ptr(), raw.as_ptr(), raw.len()) }
+}
+
+/// Removes a named metadata node, if there is one.
+pub(crate) fn erase_named_metadata(module: &Module, name: &str) {
+    unsafe { p3_erase_named_metadata(module.as_mut_ptr(), c_string(name).as_ptr()) }
+}
+
+macro_rules! walk {
+    ($(#[$doc:meta])* $name:ident, $first:ident, $next:ident) => {
+        $(#[$doc])*
+        pub(crate) fn $name(module: &Module) -> Vec<Value> {
+            let mut all = Vec::new();
+            let mut current = wrap(unsafe { $first(module.as_mut_ptr()) });
+            while let Some(value) = current {
+                all.push(value);
+                current = wrap(unsafe { $next(value.0) });
+            }
+            all
+        }
+    };
+}
+
+walk!(
+    /// Every function, declarations and intrinsics included.
+    functions, LLVMGetFirstFunction, LLVMGetNextFunction
+);
+walk!(
+    /// Every global variable.
+    variables, LLVMGetFirstGlobal, LLVMGetNextGlobal
+);
+walk!(
+    /// Every alias.
+    aliases, LLVMGetFirstGlobalAlias, LLVMGetNextGlobalAlias
+);
+walk!(
+    /// Every ifunc.
+    ifuncs, LLVMGetFirstGlobalIFunc, LLVMGetNextGlobalIFunc
+);
+
+/// Every named global of any kind.
+pub(crate) fn globals(module: &Module) -> Vec<Value> {
+    let mut all = functions(module);
+    all.extend(variables(module));
+    all.extend(aliases(module));
+    all.extend(ifuncs(module));
+    all
+}
+
+/// The global of any kind with this name.
+pub(crate) fn global_named(module: &Module, name: &str) -> Option<Value> {
+    let text = c_string(name);
+    let m = module.as_mut_ptr();
+    // SAFETY: plain look-ups by name; LLVM returns null where there is none.
+    unsafe {
+        wrap(LLVMGetNamedFunction(m, text.as_ptr()))
+            .or_else(|| wrap(LLVMGetNamedGlobal(m, text.as_ptr())))
+            .or_else(|| wrap(LLVMGetNamedGlobalAlias(m, text.as_ptr(), name.len())))
+            .or_else(|| wrap(LLVMGetNamedGlobalIFunc(m, text.as_ptr(), name.len())))
+    }
+}
+
+/// A new function declaration; LLVM makes the name unique.
+pub(crate) fn add_function(module: &Module, name: &str, ty: Type) -> Value {
+    Value(unsafe { LLVMAddFunction(module.as_mut_ptr(), c_string(name).as_ptr(), ty.0) })
+}
+
+/// A new global variable without initializer.
+pub(crate) fn add_global(module: &Module, name: &str, ty: Type) -> Value {
+    Value(unsafe { LLVMAddGlobal(module.as_mut_ptr(), ty.0, c_string(name).as_ptr()) })
+}
+
+/// Types and constants of a module's context.
+pub(crate) struct Types(LLVMContextRef);
+
+impl Types {
+    pub(crate) fn of(module: &Module) -> Types {
+        Types(unsafe { LLVMGetModuleContext(module.as_mut_ptr()) })
+    }
+
+    pub(crate) fn of_function(function: Value) -> Types {
+        Types(unsafe { LLVMGetModuleContext(LLVMGetGlobalParent(function.0)) })
+    }
+
+    pub(crate) fn integer(&self, width: u32) -> Type {
+        Type(unsafe { LLVMIntTypeInContext(self.0, width) })
+    }
+
+    pub(crate) fn pointer(&self) -> Type {
+        Type(unsafe { LLVMPointerTypeInContext(self.0, 0) })
+    }
+
+    pub(crate) fn void(&self) -> Type {
+        Type(unsafe { LLVMVoidTypeInContext(self.0) })
+    }
+
+    pub(crate) fn function(&self, result: Type, parameters: &[Type]) -> Type {
+        let mut raw: Vec<_> = parameters.iter().map(|p| p.0).collect();
+        Type(unsafe { LLVMFunctionType(result.0, raw.as_mut_ptr(), raw.len() as u32, 0) })
+    }
+
+    pub(crate) fn constant(&self, width: u32, value: u64) -> Value {
+        Value(unsafe { LLVMConstInt(self.integer(width).0, value, 0) })
+    }
+
+    /// A constant array; `ty` is the element type.
+    pub(crate) fn array(&self, ty: Type, elements: &[Value]) -> Value {
+        let mut raw: Vec<_> = elements.iter().map(|e| e.0).collect();
+        Value(unsafe { LLVMConstArray(ty.0, raw.as_mut_ptr(), raw.len() as u32) })
+    }
+
+    /// A constant byte string with a NUL behind it.
+    pub(crate) fn string(&self, bytes: &[u8]) -> Value {
+        Value(unsafe {
+            LLVMConstStringInContext(self.0, bytes.as_ptr().cast(), bytes.len() as u32, 0)
+        })
+    }
+}
+
+/// The module's file-level assembly.
+pub(crate) fn module_asm(module: &Module) -> String {
+    let mut length = 0;
+    // SAFETY: LLVM returns `length` bytes owned by the module.
+    unsafe {
+        let raw = LLVMGetModuleInlineAsm(module.as_mut_ptr(), &mut length);
+        String::from_utf8_lossy(std::slice::from_raw_parts(raw.cast::<u8>(), length)).into_owned()
+    }
+}
+
+pub(crate) fn set_module_asm(module: &Module, text: &str) {
+    unsafe { LLVMSetModuleInlineAsm2(module.as_mut_ptr(), text.as_ptr().cast(), text.len()) }
+}
+
+/// Reduces a module's flags to those that any two modules can share.
+///
+/// Debug info must keep its version, or LLVM drops it; the others only tune code generation and take the
+/// larger value.
+pub(crate) fn prepare_flags(module: &Module) {
+    const SHARED: &[&str] = &[
+        "Debug Info Version",
+        "Dwarf Version",
+        "wchar_size",
+        "PIC Level",
+        "PIE Level",
+        "uwtable",
+        "frame-pointer",
+    ];
+    keep_module_flags(module, SHARED);
+    erase_named_metadata(module, "llvm.linker.options");
+}

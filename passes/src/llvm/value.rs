@@ -1,0 +1,423 @@
+//! Handles of values, blocks and types.
+
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use std::ffi::{c_char, CStr, CString};
+
+extern "C" {
+    fn p3_delete_body(value: LLVMValueRef);
+    fn p3_drop_comdat(value: LLVMValueRef);
+    fn p3_split_before(instruction: LLVMValueRef, name: *const c_char) -> LLVMBasicBlockRef;
+    fn p3_is_must_tail(call: LLVMValueRef) -> i32;
+    fn p3_insert_on_edge(
+        from: LLVMBasicBlockRef,
+        to: LLVMBasicBlockRef,
+        name: *const c_char,
+    ) -> LLVMBasicBlockRef;
+    fn p3_copy_call_attributes(call: LLVMValueRef, function: LLVMValueRef);
+}
+
+/// A value of some module: constant, global, argument or instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Value(pub(super) LLVMValueRef);
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Block(pub(super) LLVMBasicBlockRef);
+
+/// A type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Type(pub(super) LLVMTypeRef);
+
+pub(super) fn wrap(raw: LLVMValueRef) -> Option<Value> {
+    (!raw.is_null()).then_some(Value(raw))
+}
+
+fn wrap_block(raw: LLVMBasicBlockRef) -> Option<Block> {
+    (!raw.is_null()).then_some(Block(raw))
+}
+
+/// A C string for LLVM; an interior NUL, which no LLVM API takes here, ends it.
+pub(crate) fn c_string(text: &str) -> CString {
+    let end = text.find('\0').unwrap_or(text.len());
+    CString::new(&text[..end]).unwrap_or_default()
+}
+
+/// The linkages that the passes tell apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Linkage {
+    External,
+    AvailableExternally,
+    Internal,
+    Private,
+    Common,
+    Appending,
+    ExternWeak,
+    /// weak, weak_odr, linkonce and linkonce_odr
+    Weak,
+}
+
+impl Value {
+    /// A copy of the name; names may hold any bytes but NUL is legal too.
+    pub(crate) fn name(self) -> Vec<u8> {
+        let mut length = 0;
+        // SAFETY: LLVM returns a pointer to `length` bytes that stay valid until the value is renamed.
+        unsafe {
+            let bytes = LLVMGetValueName2(self.0, &mut length);
+            std::slice::from_raw_parts(bytes.cast::<u8>(), length).to_vec()
+        }
+    }
+
+    /// The name as text, for messages and look-ups.
+    pub(crate) fn name_text(self) -> String {
+        String::from_utf8_lossy(&self.name()).into_owned()
+    }
+
+    pub(crate) fn set_name(self, name: &[u8]) {
+        // SAFETY: LLVM copies the bytes.
+        unsafe { LLVMSetValueName2(self.0, name.as_ptr().cast(), name.len()) }
+    }
+
+    pub(crate) fn ty(self) -> Type {
+        Type(unsafe { LLVMTypeOf(self.0) })
+    }
+
+    /// The type of what a global holds; a function's is its function type.
+    pub(crate) fn value_type(self) -> Type {
+        Type(unsafe { LLVMGlobalGetValueType(self.0) })
+    }
+
+    pub(crate) fn is_declaration(self) -> bool {
+        unsafe { LLVMIsDeclaration(self.0) != 0 }
+    }
+
+    pub(crate) fn as_function(self) -> Option<Value> {
+        wrap(unsafe { LLVMIsAFunction(self.0) })
+    }
+
+    pub(crate) fn linkage(self) -> Linkage {
+        match unsafe { LLVMGetLinkage(self.0) } {
+            LLVMLinkage::LLVMAvailableExternallyLinkage => Linkage::AvailableExternally,
+            LLVMLinkage::LLVMInternalLinkage => Linkage::Internal,
+            LLVMLinkage::LLVMPrivateLinkage => Linkage::Private,
+            LLVMLinkage::LLVMCommonLinkage => Linkage::Common,
+            LLVMLinkage::LLVMAppendingLinkage => Linkage::Appending,
+            LLVMLinkage::LLVMExternalWeakLinkage => Linkage::ExternWeak,
+            LLVMLinkage::LLVMLinkOnceAnyLinkage
+            | LLVMLinkage::LLVMLinkOnceODRLinkage
+            | LLVMLinkage::LLVMWeakAnyLinkage
+            | LLVMLinkage::LLVMWeakODRLinkage => Linkage::Weak,
+            _ => Linkage::External,
+        }
+    }
+
+    pub(crate) fn set_internal(self) {
+        unsafe {
+            LLVMSetLinkage(self.0, LLVMLinkage::LLVMInternalLinkage);
+            LLVMSetVisibility(
+                self.0,
+                inkwell::llvm_sys::LLVMVisibility::LLVMDefaultVisibility,
+            );
+            LLVMSetDLLStorageClass(
+                self.0,
+                inkwell::llvm_sys::LLVMDLLStorageClass::LLVMDefaultStorageClass,
+            );
+        }
+    }
+
+    pub(crate) fn set_external(self) {
+        unsafe { LLVMSetLinkage(self.0, LLVMLinkage::LLVMExternalLinkage) }
+    }
+
+    pub(crate) fn section(self) -> Option<String> {
+        // SAFETY: LLVM returns null or a C string owned by the global.
+        let section = unsafe {
+            let raw = LLVMGetSection(self.0);
+            (!raw.is_null()).then(|| CStr::from_ptr(raw).to_string_lossy().into_owned())
+        };
+        section.filter(|name| !name.is_empty())
+    }
+
+    pub(crate) fn set_section(self, name: &str) {
+        unsafe { LLVMSetSection(self.0, c_string(name).as_ptr()) }
+    }
+
+    pub(crate) fn drop_comdat(self) {
+        unsafe { p3_drop_comdat(self.0) }
+    }
+
+    /// Makes a definition a declaration.
+    pub(crate) fn delete_body(self) {
+        unsafe { p3_delete_body(self.0) }
+    }
+
+    pub(crate) fn initializer(self) -> Option<Value> {
+        wrap(unsafe { LLVMGetInitializer(self.0) })
+    }
+
+    pub(crate) fn set_initializer(self, value: Value) {
+        unsafe { LLVMSetInitializer(self.0, value.0) }
+    }
+
+    pub(crate) fn set_constant(self, constant: bool) {
+        unsafe { LLVMSetGlobalConstant(self.0, constant.into()) }
+    }
+
+    pub(crate) fn delete_global(self) {
+        unsafe { LLVMDeleteGlobal(self.0) }
+    }
+
+    pub(crate) fn replace_all_uses_with(self, other: Value) {
+        unsafe { LLVMReplaceAllUsesWith(self.0, other.0) }
+    }
+
+    /// The users (instructions and constants) of a value, each use once.
+    pub(crate) fn users(self) -> Vec<Value> {
+        let mut users = Vec::new();
+        // SAFETY: walks LLVM's use list without changing it.
+        unsafe {
+            let mut current = LLVMGetFirstUse(self.0);
+            while !current.is_null() {
+                users.push(Value(LLVMGetUser(current)));
+                current = LLVMGetNextUse(current);
+            }
+        }
+        users
+    }
+
+    pub(crate) fn operand_count(self) -> u32 {
+        unsafe { LLVMGetNumOperands(self.0) as u32 }
+    }
+
+    pub(crate) fn operand(self, index: u32) -> Option<Value> {
+        wrap(unsafe { LLVMGetOperand(self.0, index) })
+    }
+
+    pub(crate) fn set_operand(self, index: u32, value: Value) {
+        unsafe { LLVMSetOperand(self.0, index, value.0) }
+    }
+
+    /// Gives a call the parameter attributes and calling convention of the function it names.
+    pub(crate) fn copy_call_attributes_from(self, function: Value) {
+        unsafe { p3_copy_call_attributes(self.0, function.0) }
+    }
+
+    /// The element of a constant aggregate, whichever way LLVM stores it.
+    pub(crate) fn element(self, index: u32) -> Option<Value> {
+        wrap(unsafe { LLVMGetAggregateElement(self.0, index) })
+    }
+
+    /// The value of a constant integer.
+    pub(crate) fn as_integer(self) -> Option<u64> {
+        unsafe { (!LLVMIsAConstantInt(self.0).is_null()).then(|| LLVMConstIntGetZExtValue(self.0)) }
+    }
+
+    /// Looks through constant casts to the function that a constant names.
+    pub(crate) fn strip_to_function(self) -> Option<Value> {
+        let mut current = self;
+        loop {
+            if let Some(function) = current.as_function() {
+                return Some(function);
+            }
+            // Aliases and casts both have the thing itself as operand 0.
+            let through = unsafe {
+                !LLVMIsAConstantExpr(current.0).is_null()
+                    && LLVMGetConstOpcode(current.0) != LLVMOpcode::LLVMGetElementPtr
+                    || !LLVMIsAGlobalAlias(current.0).is_null()
+            };
+            if !through {
+                return None;
+            }
+            current = current.operand(0)?;
+        }
+    }
+
+    // Functions.
+
+    pub(crate) fn blocks(self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let mut current = unsafe { LLVMGetFirstBasicBlock(self.0) };
+        while let Some(block) = wrap_block(current) {
+            blocks.push(block);
+            current = unsafe { LLVMGetNextBasicBlock(current) };
+        }
+        blocks
+    }
+
+    pub(crate) fn parameters(self) -> Vec<Value> {
+        (0..unsafe { LLVMCountParams(self.0) })
+            .map(|i| Value(unsafe { LLVMGetParam(self.0, i) }))
+            .collect()
+    }
+
+    pub(crate) fn remove_attribute(self, kind: &str) {
+        let kind = attribute_kind(kind);
+        unsafe {
+            LLVMRemoveEnumAttributeAtIndex(
+                self.0,
+                inkwell::llvm_sys::LLVMAttributeFunctionIndex,
+                kind,
+            )
+        }
+    }
+
+    /// Whether the address of this function is taken: it is used in any way but being called.
+    pub(crate) fn address_taken(self) -> bool {
+        self.users().into_iter().any(|user| {
+            if user.is_call() && user.called_operand() == Some(self) {
+                (0..user.argument_count()).any(|i| user.operand(i) == Some(self))
+            } else {
+                true
+            }
+        })
+    }
+
+    // Instructions.
+
+    pub(crate) fn opcode(self) -> LLVMOpcode {
+        unsafe { LLVMGetInstructionOpcode(self.0) }
+    }
+
+    pub(crate) fn is_instruction(self) -> bool {
+        unsafe { !LLVMIsAInstruction(self.0).is_null() }
+    }
+
+    /// A call, invoke or callbr.
+    pub(crate) fn is_call(self) -> bool {
+        self.is_instruction()
+            && matches!(
+                self.opcode(),
+                LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr
+            )
+    }
+
+    pub(crate) fn is_must_tail(self) -> bool {
+        unsafe { p3_is_must_tail(self.0) != 0 }
+    }
+
+    pub(crate) fn is_inline_asm(self) -> bool {
+        unsafe { !LLVMIsAInlineAsm(self.0).is_null() }
+    }
+
+    pub(crate) fn called_operand(self) -> Option<Value> {
+        wrap(unsafe { LLVMGetCalledValue(self.0) })
+    }
+
+    /// The function that a call names directly.
+    pub(crate) fn called_function(self) -> Option<Value> {
+        self.called_operand()?.strip_to_function()
+    }
+
+    pub(crate) fn argument_count(self) -> u32 {
+        unsafe { LLVMGetNumArgOperands(self.0) }
+    }
+
+    pub(crate) fn remove_call_attribute(self, kind: &str) {
+        let kind = attribute_kind(kind);
+        unsafe {
+            LLVMRemoveCallSiteEnumAttribute(
+                self.0,
+                inkwell::llvm_sys::LLVMAttributeFunctionIndex,
+                kind,
+            )
+        }
+    }
+
+    pub(crate) fn next_instruction(self) -> Option<Value> {
+        wrap(unsafe { LLVMGetNextInstruction(self.0) })
+    }
+
+    pub(crate) fn parent_block(self) -> Block {
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    /// The normal destination of an invoke.
+    pub(crate) fn normal_destination(self) -> Block {
+        Block(unsafe { LLVMGetNormalDest(self.0) })
+    }
+
+    pub(crate) fn set_normal_destination(self, block: Block) {
+        unsafe { LLVMSetNormalDest(self.0, block.0) }
+    }
+
+    pub(crate) fn erase_instruction(self) {
+        unsafe { LLVMInstructionEraseFromParent(self.0) }
+    }
+
+    /// Splits the block so that this instruction starts a new one, which is returned.
+    pub(crate) fn split_before(self, name: &str) -> Block {
+        Block(unsafe { p3_split_before(self.0, c_string(name).as_ptr()) })
+    }
+}
+
+impl Block {
+    pub(crate) fn instructions(self) -> Vec<Value> {
+        let mut instructions = Vec::new();
+        let mut current = wrap(unsafe { LLVMGetFirstInstruction(self.0) });
+        while let Some(instruction) = current {
+            instructions.push(instruction);
+            current = instruction.next_instruction();
+        }
+        instructions
+    }
+
+    pub(crate) fn terminator(self) -> Option<Value> {
+        wrap(unsafe { LLVMGetBasicBlockTerminator(self.0) })
+    }
+
+    /// Makes a block that only branches here, for the edge from `from`; the phis here take it as their
+    /// predecessor. The caller redirects the edge.
+    pub(crate) fn insert_on_edge_from(self, from: Block, name: &str) -> Block {
+        Block(unsafe { p3_insert_on_edge(from.0, self.0, c_string(name).as_ptr()) })
+    }
+
+    pub(crate) fn parent(self) -> Value {
+        Value(unsafe { LLVMGetBasicBlockParent(self.0) })
+    }
+}
+
+impl Type {
+    pub(crate) fn is_void(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMVoidTypeKind
+    }
+
+    pub(crate) fn kind(self) -> LLVMTypeKind {
+        unsafe { LLVMGetTypeKind(self.0) }
+    }
+
+    /// The width of an integer type.
+    pub(crate) fn integer_width(self) -> Option<u32> {
+        (self.kind() == LLVMTypeKind::LLVMIntegerTypeKind)
+            .then(|| unsafe { LLVMGetIntTypeWidth(self.0) })
+    }
+
+    /// The all-zero value; `undef` for types that have none (tokens never get here).
+    pub(crate) fn zero(self) -> Value {
+        Value(unsafe { LLVMConstNull(self.0) })
+    }
+
+    pub(crate) fn return_type(self) -> Type {
+        Type(unsafe { LLVMGetReturnType(self.0) })
+    }
+
+    pub(crate) fn parameter_types(self) -> Vec<Type> {
+        let count = unsafe { LLVMCountParamTypes(self.0) } as usize;
+        let mut raw = vec![std::ptr::null_mut(); count];
+        unsafe { LLVMGetParamTypes(self.0, raw.as_mut_ptr()) };
+        raw.into_iter().map(Type).collect()
+    }
+
+    pub(crate) fn is_variadic(self) -> bool {
+        unsafe { LLVMIsFunctionVarArg(self.0) != 0 }
+    }
+
+    /// The number of elements of an array type.
+    pub(crate) fn array_length(self) -> u32 {
+        unsafe { LLVMGetArrayLength(self.0) }
+    }
+}
+
+fn attribute_kind(name: &str) -> u32 {
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}

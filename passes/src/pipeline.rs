@@ -1,0 +1,111 @@
+//! The pipeline, top to bottom, and its options.
+
+use crate::finish::Checks;
+use crate::llvm::{self, Context, Module};
+use crate::load::Input;
+use crate::prepare::Prepare;
+use crate::report::{MergeReport, VersionReport};
+use crate::{finish, isolate, link, load, prepare, rename, terminate, Error, Result};
+
+pub use crate::finish::Checks as ProductChecks;
+pub use crate::prepare::Prepare as PrepareLevel;
+
+/// The fewest and the most versions of one product.
+pub const VERSIONS: std::ops::RangeInclusive<usize> = 2..=16;
+
+/// What to merge, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The versions, in order.
+    pub inputs: Vec<Input>,
+    /// The function that runs first in each version.
+    pub entry: String,
+    /// How far versions are simplified first.
+    pub prepare: Prepare,
+    /// What the product checks at its end.
+    pub checks: Checks,
+}
+
+/// The names of the passes, in pipeline order; the observer of [`merge`] is called with them.
+pub const PASSES: [&str; 7] = [
+    "load",
+    "link",
+    "prepare",
+    "isolate",
+    "rename",
+    "terminate",
+    "finish",
+];
+
+/// What looks at modules between passes: pass name, version (counted from 1; none for the product), module.
+pub type Observer<'a> = dyn FnMut(&'static str, Option<usize>, &Module) -> Result<()> + 'a;
+
+/// Merges the versions into one product.
+///
+/// Errors are [`Error::BadInput`] for files that cannot be used, [`Error::Unsupported`] for valid input that
+/// cannot be merged and [`Error::Internal`] for broken invariants.
+pub fn merge<'ctx>(
+    context: &'ctx Context,
+    options: &Options,
+    observe: &mut Observer,
+) -> Result<(Module<'ctx>, MergeReport)> {
+    let mut report = MergeReport::default();
+    let mut linked: Vec<Module<'ctx>> = Vec::new();
+    for (index, input) in options.inputs.iter().enumerate() {
+        let name = input.name();
+        let parts = load::load(context, input)?;
+        for part in &parts {
+            observe("load", Some(index + 1), part)?;
+        }
+        let module = link::link(parts, &name)?;
+        checked("link", index, &module, observe)?;
+        if let Some(first) = linked.first() {
+            link::check_same_target(first, &options.inputs[0].name(), &module, &name)?;
+        }
+        linked.push(module);
+    }
+
+    let mut versions = Vec::new();
+    for (index, (module, input)) in linked.into_iter().zip(&options.inputs).enumerate() {
+        let name = input.name();
+        prepare::prepare(&module, options.prepare)?;
+        checked("prepare", index, &module, observe)?;
+        let size = isolate::size(&module);
+        let isolated = isolate::isolate(context, &module, index, &name, &options.entry)?;
+        checked("isolate", index, &module, observe)?;
+        let terminating = terminate::terminate(&module)?;
+        checked("terminate", index, &module, observe)?;
+        report.warnings.extend(rename::rename(&module, index));
+        checked("rename", index, &module, observe)?;
+        report.versions.push(VersionReport {
+            files: input
+                .files
+                .iter()
+                .map(|f| f.display().to_string())
+                .collect(),
+            functions: size["functions"],
+            instructions: size["instructions"],
+            bound: isolated.bound,
+            terminating,
+        });
+        versions.push((module, name));
+    }
+
+    let product = finish::finish(context, versions, options.checks)?;
+    observe("finish", None, &product)?;
+    report.product_instructions = isolate::size(&product)["instructions"];
+    Ok((product, report))
+}
+
+/// Shows a version's module to the observer; in debug builds LLVM's verifier sees it first.
+fn checked(
+    pass: &'static str,
+    index: usize,
+    module: &Module,
+    observe: &mut Observer,
+) -> Result<()> {
+    if cfg!(debug_assertions) {
+        llvm::verify(module).map_err(|reason| Error::internal(pass, reason))?;
+    }
+    observe(pass, Some(index + 1), module)
+}

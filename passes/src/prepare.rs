@@ -1,0 +1,33 @@
+//! **prepare**: brings every version into the same simple form.
+//!
+//! Input: a version's linked module. Guarantee: `optnone` is gone (it would keep later passes out), and
+//! with `fold` or `O1` locals are in SSA form and short-circuit conditions folded, which checks placed
+//! between them later would prevent. Function passes only: no function changes its interface.
+
+use crate::llvm::{self, Module};
+use crate::{Error, Result};
+
+/// How far versions are simplified (`--prepare`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prepare {
+    /// As compiled; unfolded comparisons suit coverage-guided fuzzing.
+    None,
+    /// SSA form and folded conditions; suits symbolic execution.
+    #[default]
+    Fold,
+    /// LLVM's function simplification at -O1.
+    O1,
+}
+
+/// Simplifies `module`.
+pub(crate) fn prepare(module: &Module, level: Prepare) -> Result<()> {
+    for function in llvm::functions(module) {
+        function.remove_attribute("optnone");
+    }
+    let pipeline = match level {
+        Prepare::None => return Ok(()),
+        Prepare::Fold => "function(sroa,simplifycfg,instsimplify,simplifycfg)",
+        Prepare::O1 => "function(sroa,early-cse,simplifycfg,instcombine,simplifycfg,reassociate,loop(loop-rotate,licm),sccp,instcombine,adce,simplifycfg)",
+    };
+    llvm::run_passes(module, pipeline).map_err(|reason| Error::internal("prepare", reason))
+}

@@ -1,0 +1,190 @@
+//! **rename**: takes every symbol of a version out of the common name space.
+//!
+//! Input: an isolated version (its own runtime linked in). Guarantee: every definition of version i (counted
+//! from 1) is called `_PPi_name` and has internal linkage, so nothing of two versions can meet in the linker;
+//! undefined functions keep their names (libc, KLEE's and LLVM's intrinsics). Sections whose names are C
+//! identifiers, and the `__start_`/`__stop_` symbols that the linker makes for them, become the version's own.
+//! File-level assembly follows as far as its words are symbols of the version.
+
+use crate::llvm::{self, Linkage, Module, Value};
+use std::collections::{HashMap, HashSet};
+
+/// The prefix of version `index` (0-based).
+pub(crate) fn prefix(index: usize) -> String {
+    format!("_PP{}_", index + 1)
+}
+
+/// Renames the symbols of version `index`; returns warnings.
+pub(crate) fn rename(module: &Module, index: usize) -> Vec<String> {
+    let prefix = prefix(index);
+    let asm = llvm::module_asm(module);
+    let words: HashSet<&str> = symbol_words(&asm).collect();
+    let asm_defined = asm_definitions(&asm);
+    let mut renamed: HashMap<String, String> = HashMap::new();
+    let mut warnings = Vec::new();
+
+    rename_sections(module, &prefix);
+    for global in llvm::globals(module) {
+        let name = global.name();
+        if name.starts_with(b"llvm.") || name.is_empty() {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&name).into_owned();
+        if global.is_declaration() {
+            if asm_defined.contains(text.as_str()) {
+                renamed.insert(text.clone(), format!("{prefix}{text}"));
+                global.set_name(format!("{prefix}{text}").as_bytes());
+            }
+            continue;
+        }
+        let mut new_name = prefix.clone().into_bytes();
+        // A leading \1 asks for the name as it is, without the target's own prefix.
+        match name.strip_prefix(b"\x01") {
+            Some(rest) => {
+                new_name.insert(0, 1);
+                new_name.extend_from_slice(rest);
+            }
+            None => new_name.extend_from_slice(&name),
+        }
+        global.drop_comdat();
+        global.set_name(&new_name);
+        if words.contains(text.as_str()) {
+            // The assembler sees only symbols that exist in the object file under their own names.
+            global.set_external();
+            renamed.insert(text.clone(), format!("{prefix}{text}"));
+        } else if global.linkage() != Linkage::Private {
+            global.set_internal();
+        }
+    }
+    if !asm.trim().is_empty() {
+        for name in asm_defined {
+            renamed
+                .entry(name.to_string())
+                .or_insert_with(|| format!("{prefix}{name}"));
+        }
+        llvm::set_module_asm(module, &rename_words(&asm, &renamed));
+        warnings.push(format!(
+            "version {} has file-level assembly: symbols in it were renamed by name, its data is as written",
+            index + 1
+        ));
+    }
+    warnings
+}
+
+/// Whether the linker makes `__start_NAME` and `__stop_NAME` for a section of this name.
+fn is_c_identifier(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn rename_sections(module: &Module, prefix: &str) {
+    let objects = llvm::functions(module)
+        .into_iter()
+        .chain(llvm::variables(module));
+    let mut own: HashSet<String> = HashSet::new();
+    let mut bounds: Vec<(Value, String)> = Vec::new();
+    for object in objects {
+        if object.is_declaration() {
+            let name = object.name_text();
+            if let Some(section) = ["__start_", "__stop_"]
+                .iter()
+                .find_map(|bound| name.strip_prefix(bound))
+            {
+                let bound = name.len() - section.len();
+                let new_name = format!("{}{prefix}{section}", &name[..bound]);
+                bounds.push((object, new_name));
+                own.insert(section.to_string());
+            }
+        } else if let Some(section) = object.section() {
+            if is_c_identifier(&section) {
+                object.set_section(&format!("{prefix}{section}"));
+                own.insert(section);
+            }
+        }
+    }
+    for (bound, name) in bounds {
+        bound.set_name(name.as_bytes());
+    }
+}
+
+/// The words of assembly text that can be symbols.
+fn symbol_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !is_symbol_character(c))
+        .filter(|word| !word.is_empty() && !word.starts_with('.'))
+}
+
+fn is_symbol_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
+}
+
+/// Labels (`name:`) and symbols set by directive (`.set name, ...`, `name = ...`, `.comm name`).
+fn asm_definitions(text: &str) -> HashSet<&str> {
+    let mut found = HashSet::new();
+    for statement in text.split(['\n', ';']) {
+        let statement = statement.trim();
+        let word_end = statement
+            .find(|c| !is_symbol_character(c))
+            .unwrap_or(statement.len());
+        let (word, rest) = statement.split_at(word_end);
+        let rest = rest.trim_start();
+        if matches!(word, ".set" | ".equ" | ".comm" | ".lcomm") {
+            found.extend(symbol_words(rest).next());
+        } else if !word.is_empty()
+            && !word.starts_with(|c: char| c == '.' || c.is_ascii_digit())
+            && (rest.starts_with(':') || rest.starts_with('='))
+        {
+            found.insert(word);
+        }
+    }
+    found
+}
+
+fn rename_words(text: &str, renamed: &HashMap<String, String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut word_start = None;
+    let flush = |out: &mut String, word: &str| match renamed.get(word) {
+        Some(new) => out.push_str(new),
+        None => out.push_str(word),
+    };
+    for (position, c) in text.char_indices() {
+        if is_symbol_character(c) {
+            word_start.get_or_insert(position);
+        } else {
+            if let Some(start) = word_start.take() {
+                flush(&mut out, &text[start..position]);
+            }
+            out.push(c);
+        }
+    }
+    if let Some(start) = word_start {
+        flush(&mut out, &text[start..]);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assembly_symbols_are_found_and_renamed() {
+        let text = ".globl f\nf: call g; ret\n.set h, f\nk = 3\n.symver f,f@@V1";
+        let defined = asm_definitions(text);
+        assert_eq!(defined, HashSet::from(["f", "h", "k"]));
+        let renamed = HashMap::from([("f".to_string(), "_PP1_f".to_string())]);
+        assert_eq!(
+            rename_words(text, &renamed),
+            ".globl _PP1_f\n_PP1_f: call g; ret\n.set h, _PP1_f\nk = 3\n.symver _PP1_f,_PP1_f@@V1"
+        );
+    }
+
+    #[test]
+    fn c_identifiers() {
+        assert!(is_c_identifier("my_set"));
+        assert!(!is_c_identifier(".text.hot"));
+        assert!(!is_c_identifier("1st"));
+    }
+}

@@ -1,0 +1,55 @@
+//! The C runtime, compiled to bitcode by the build and embedded here.
+
+use crate::llvm::{self, Context, Module};
+use crate::{Error, Result};
+
+/// `runtime/core`: linked into a product once.
+const CORE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/core.bc"));
+/// `runtime/version`: linked into every version.
+const VERSION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/version.bc"));
+
+/// Functions and variables of `runtime/version` with this prefix stand in for libc's of the rest of the name.
+pub(crate) const SHIM_PREFIX: &str = "p3_shim_";
+
+/// A fresh copy of the part that is linked once.
+pub(crate) fn core<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
+    read(context, CORE, "runtime/core", like)
+}
+
+/// A fresh copy of the part that every version has.
+pub(crate) fn version<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
+    read(context, VERSION, "runtime/version", like)
+}
+
+/// Reads one part and gives it the triple and data layout of `like`, which differ at most in spelling
+/// (`pc` or `unknown` vendor): [`check_target`] has refused other targets.
+fn read<'ctx>(
+    context: &'ctx Context,
+    bitcode: &[u8],
+    name: &str,
+    like: &Module<'ctx>,
+) -> Result<Module<'ctx>> {
+    let module =
+        llvm::parse(context, bitcode, name).map_err(|reason| Error::internal("runtime", reason))?;
+    module.set_triple(&like.get_triple());
+    module.set_data_layout(&like.get_data_layout());
+    llvm::prepare_flags(&module);
+    Ok(module)
+}
+
+/// Refuses targets that the runtime is not compiled for.
+pub(crate) fn check_target(module: &Module, file: &str) -> Result<()> {
+    let triple = module.get_triple();
+    let text = triple.as_str().to_string_lossy();
+    let mut parts = text.split('-');
+    let is_ours =
+        parts.next() == Some("x86_64") && text.contains("linux") && !text.ends_with("x32");
+    if is_ours || text.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::unsupported(
+            file,
+            format!("target {text} (the runtime is built for x86_64 Linux)"),
+        ))
+    }
+}

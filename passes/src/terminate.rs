@@ -1,0 +1,209 @@
+//! **terminate**: ends one version from any depth without ending the others.
+//!
+//! Input: an isolated version. Guarantee: after `p3v_die` has cleared the version's `p3v_alive` flag, its
+//! frames return one by one without running any more of the program: behind every call that may reach
+//! `p3v_die` the flag is tested and the function returns (any value, nobody looks at it); functions that
+//! external code may call back return at once while the flag is clear. `noreturn` is dropped from what now
+//! returns, and the `unreachable` behind it stays unreachable, behind the test.
+//!
+//! A call may reach `p3v_die` if its callee does in the call graph, if it is indirect and a function whose
+//! address is taken does, or if it is external, may call back and such a function exists. Not handled: a loop
+//! that makes no call (a signal handler that ended the version is followed by the runtime's own way out).
+
+use crate::llvm::{self, append_block, Builder, Module, Types, Value};
+use crate::{libc, Error, Result};
+use inkwell::llvm_sys::LLVMOpcode;
+use std::collections::{HashMap, HashSet};
+
+/// Adds the tests; returns how many functions of the version can end it.
+pub(crate) fn terminate(module: &Module) -> Result<usize> {
+    let missing = |name: &str| Error::internal("terminate", format!("the runtime has no {name}"));
+    let alive = llvm::global_named(module, "p3v_alive").ok_or_else(|| missing("p3v_alive"))?;
+    let die = llvm::global_named(module, "p3v_die").ok_or_else(|| missing("p3v_die"))?;
+    let inlined = alive.users().into_iter().find(|user| {
+        user.is_instruction()
+            && user.opcode() == LLVMOpcode::LLVMStore
+            && user.parent_block().parent() != die
+    });
+    if let Some(store) = inlined {
+        let place = store.parent_block().parent().name_text();
+        return Err(Error::internal(
+            "terminate",
+            format!("{place} clears p3v_alive itself instead of calling p3v_die"),
+        ));
+    }
+    let graph = CallGraph::of(module);
+    let ending = graph.reaching(die);
+
+    for &function in &ending.functions {
+        function.remove_attribute("noreturn");
+        function.remove_attribute("willreturn");
+    }
+    for function in llvm::functions(module) {
+        if function.is_declaration() || function == die {
+            continue;
+        }
+        let calls: Vec<Value> = function
+            .blocks()
+            .into_iter()
+            .flat_map(|block| block.instructions())
+            .filter(|&instruction| instruction.is_call() && ending.contains_call(instruction))
+            .collect();
+        for call in calls {
+            return_if_dead_after(call, alive);
+        }
+        if ending.through_pointer && graph.address_taken.contains(&function) {
+            return_if_dead_at_entry(function, alive);
+        }
+    }
+    Ok(ending.functions.len())
+}
+
+/// Who calls whom, as far as names tell.
+struct CallGraph {
+    callers: HashMap<Value, Vec<Value>>,
+    /// Functions that call through a pointer or call external code that may call back.
+    open: Vec<Value>,
+    /// Defined functions whose address is taken.
+    address_taken: HashSet<Value>,
+}
+
+/// The calls that may end the version.
+struct Ending {
+    functions: HashSet<Value>,
+    /// Whether a function whose address is taken is among them.
+    through_pointer: bool,
+}
+
+impl CallGraph {
+    fn of(module: &Module) -> CallGraph {
+        let mut callers: HashMap<Value, Vec<Value>> = HashMap::new();
+        let mut open = Vec::new();
+        let mut address_taken = HashSet::new();
+        for function in llvm::functions(module) {
+            if function.is_declaration() {
+                continue;
+            }
+            if function.address_taken() {
+                address_taken.insert(function);
+            }
+            let mut is_open = false;
+            for block in function.blocks() {
+                for call in block.instructions().into_iter().filter(|i| i.is_call()) {
+                    match call.called_function() {
+                        Some(callee) if !callee.is_declaration() => {
+                            callers.entry(callee).or_default().push(function);
+                        }
+                        _ => is_open |= is_open_call(call),
+                    }
+                }
+            }
+            if is_open {
+                open.push(function);
+            }
+        }
+        CallGraph {
+            callers,
+            open,
+            address_taken,
+        }
+    }
+
+    /// Every function that may reach `target`: a closure over callers, into which the open calls enter as soon
+    /// as one function whose address is taken is in it.
+    fn reaching(&self, target: Value) -> Ending {
+        let mut functions = HashSet::from([target]);
+        let mut work = vec![target];
+        let mut through_pointer = false;
+        while let Some(function) = work.pop() {
+            let direct = self.callers.get(&function).into_iter().flatten();
+            let mut next: Vec<Value> = direct.copied().collect();
+            if !through_pointer && self.address_taken.contains(&function) {
+                through_pointer = true;
+                next.extend(&self.open);
+            }
+            for caller in next {
+                if functions.insert(caller) {
+                    work.push(caller);
+                }
+            }
+        }
+        Ending {
+            functions,
+            through_pointer,
+        }
+    }
+}
+
+impl Ending {
+    fn contains_call(&self, call: Value) -> bool {
+        match call.called_function() {
+            Some(callee) if !callee.is_declaration() => self.functions.contains(&callee),
+            _ => self.through_pointer && is_open_call(call),
+        }
+    }
+}
+
+/// A call that may arrive at any function whose address is taken.
+fn is_open_call(call: Value) -> bool {
+    match call.called_function() {
+        Some(callee) => callee.is_declaration() && libc::may_call_back(&callee.name_text()),
+        None => !call.called_operand().is_some_and(Value::is_inline_asm),
+    }
+}
+
+fn return_if_dead_after(call: Value, alive: Value) {
+    call.remove_call_attribute("noreturn");
+    // A musttail call stands right before its return.
+    if call.is_must_tail() || call.opcode() == LLVMOpcode::LLVMCallBr {
+        return;
+    }
+    let (check_block, rest) = match call.next_instruction() {
+        Some(next) => (call.parent_block(), next.split_before("alive")),
+        None => {
+            let target = call.normal_destination();
+            let edge = target.insert_on_edge_from(call.parent_block(), "ended");
+            call.set_normal_destination(edge);
+            (edge, target)
+        }
+    };
+    add_test(check_block, rest, alive, Some(call));
+}
+
+fn return_if_dead_at_entry(function: Value, alive: Value) {
+    let Some(entry) = function.blocks().into_iter().next() else {
+        return;
+    };
+    // Static allocas stay in the entry block.
+    let Some(first) = entry
+        .instructions()
+        .into_iter()
+        .find(|i| i.opcode() != LLVMOpcode::LLVMAlloca)
+    else {
+        return;
+    };
+    let rest = first.split_before("alive");
+    add_test(entry, rest, alive, None);
+}
+
+/// Replaces the branch at the end of `block` by: alive ? go to `rest` : return.
+fn add_test(block: llvm::Block, rest: llvm::Block, alive: Value, location: Option<Value>) {
+    let function = block.parent();
+    let dead = append_block(function, "dead");
+    if let Some(old) = block.terminator() {
+        old.erase_instruction();
+    }
+    let builder = Builder::at_end(block);
+    if let Some(call) = location {
+        builder.set_location_of(call);
+    }
+    let types = Types::of_function(function);
+    let flag = builder.load(types.integer(8), alive);
+    builder.conditional_branch(builder.is_zero(flag), dead, rest);
+    let builder = Builder::at_end(dead);
+    if let Some(call) = location {
+        builder.set_location_of(call);
+    }
+    let result = function.value_type().return_type();
+    builder.ret((!result.is_void()).then(|| result.zero()));
+}
