@@ -27,4 +27,4 @@ static void run(void) {
   SHIM(exit)(p3v_user_main(user_argc, user_argv, user_envp));
 }
 
-const struct p3_hooks p3v_hooks = {init, run};
+const struct p3_hooks p3v_hooks = {.init = init, .run = run};
