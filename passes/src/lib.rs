@@ -9,6 +9,7 @@ mod libc;
 mod link;
 mod llvm;
 pub mod load;
+mod nodes;
 pub mod pipeline;
 mod prepare;
 mod rename;

@@ -324,6 +324,17 @@ impl Value {
         }
     }
 
+    pub(crate) fn is_terminator(self) -> bool {
+        unsafe { !LLVMIsATerminatorInst(self.0).is_null() }
+    }
+
+    /// The successors of a terminator, one per edge.
+    pub(crate) fn successors(self) -> Vec<Block> {
+        (0..unsafe { LLVMGetNumSuccessors(self.0) })
+            .map(|i| Block(unsafe { LLVMGetSuccessor(self.0, i) }))
+            .collect()
+    }
+
     pub(crate) fn next_instruction(self) -> Option<Value> {
         wrap(unsafe { LLVMGetNextInstruction(self.0) })
     }
