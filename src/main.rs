@@ -1,5 +1,6 @@
 //! `p3-ir`: the command line. Argument types, one file per subcommand, printing; no IR work.
 
+mod dup;
 mod merge;
 mod output;
 
@@ -23,12 +24,15 @@ struct Cli {
 enum Command {
     /// Merge two or more versions into one product
     Merge(merge::MergeArgs),
+    /// Copy a native library under other symbol names
+    Dup(dup::DupArgs),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Merge(args) => merge::run(&args),
+        Command::Dup(args) => dup::run(&args),
     };
     match result {
         Ok(code) => code,
