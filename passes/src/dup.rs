@@ -67,7 +67,7 @@ pub fn duplicate(data: &[u8], name: &str, options: Options) -> Result<Vec<u8>> {
                 .iter()
                 .map(|member| {
                     let copy = elf::rename(&member.data, &renaming)
-                        .map_err(|reason| Error::bad_input(&member.display(name), reason))?;
+                        .map_err(|reason| Error::bad_input(member.display(name), reason))?;
                     Ok(archive::NewMember {
                         name: &member.name,
                         data: copy.data,
@@ -102,7 +102,7 @@ impl<'a> Input<'a> {
             archive::read(data, name.as_ref()).map_err(|reason| Error::bad_input(name, reason))?;
         for member in &members {
             check_object(&member.data)
-                .map_err(|reason| Error::bad_input(&member.display(name), reason))?;
+                .map_err(|reason| Error::bad_input(member.display(name), reason))?;
         }
         Ok(Input::Archive(members))
     }
@@ -116,7 +116,7 @@ impl<'a> Input<'a> {
             Input::Archive(members) => {
                 for member in members {
                     elf::scan(&member.data, &mut found)
-                        .map_err(|reason| Error::bad_input(&member.display(name), reason))?;
+                        .map_err(|reason| Error::bad_input(member.display(name), reason))?;
                 }
             }
         }

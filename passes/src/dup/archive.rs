@@ -197,6 +197,9 @@ fn write_with_limit(members: &[NewMember], limit: u64) -> Result<Vec<u8>, String
         .iter()
         .map(|member| header_name(member.name, &mut long_names))
         .collect();
+    if long_names.len() % 2 != 0 {
+        long_names.push(b'\n');
+    }
     let symbols: usize = members.iter().map(|member| member.symbols.len()).sum();
     let symbol_names: usize = members
         .iter()
@@ -222,14 +225,14 @@ fn write_with_limit(members: &[NewMember], limit: u64) -> Result<Vec<u8>, String
     };
 
     let mut index = Vec::with_capacity(index_size(width));
-    let mut put = |value: usize| {
+    let mut put_number = |value: usize| {
         let bytes = (value as u64).to_be_bytes();
         index.extend_from_slice(&bytes[bytes.len() - width..]);
     };
-    put(symbols);
+    put_number(symbols);
     let mut offset = first(width);
     for member in members {
-        member.symbols.iter().for_each(|_| put(offset));
+        member.symbols.iter().for_each(|_| put_number(offset));
         offset += member_size(member.data.len());
     }
     for name in members.iter().flat_map(|member| &member.symbols) {
@@ -240,12 +243,13 @@ fn write_with_limit(members: &[NewMember], limit: u64) -> Result<Vec<u8>, String
 
     let mut out = MAGIC.to_vec();
     out.reserve(first(width) + sizes);
-    write_member(&mut out, if width == 8 { b"/SYM64/" } else { b"/" }, &index)?;
+    let index_name: &[u8] = if width == 8 { b"/SYM64/" } else { b"/" };
+    write_member(&mut out, index_name, Attributes::Mode(b"0"), &index)?;
     if !long_names.is_empty() {
-        write_member(&mut out, b"//", &long_names)?;
+        write_member(&mut out, b"//", Attributes::None, &long_names)?;
     }
     for (name, member) in names.iter().zip(members) {
-        write_member(&mut out, name, &member.data)?;
+        write_member(&mut out, name, Attributes::Mode(b"644"), &member.data)?;
     }
     Ok(out)
 }
@@ -272,26 +276,97 @@ fn header_name(name: &[u8], long_names: &mut Vec<u8>) -> Vec<u8> {
     reference.into_bytes()
 }
 
-fn write_member(out: &mut Vec<u8>, name: &[u8], data: &[u8]) -> Result<(), String> {
+fn write_member(
+    out: &mut Vec<u8>,
+    name: &[u8],
+    attributes: Attributes,
+    data: &[u8],
+) -> Result<(), String> {
     let mut header = Header {
         name: [b' '; 16],
-        date: *b"0           ",
-        uid: *b"0     ",
-        gid: *b"0     ",
-        mode: *b"644     ",
+        date: [b' '; 12],
+        uid: [b' '; 6],
+        gid: [b' '; 6],
+        mode: [b' '; 8],
         size: [b' '; 10],
         terminator: TERMINATOR,
     };
-    let size = data.len().to_string();
-    if size.len() > header.size.len() || name.len() > header.name.len() {
-        return Err("has members too large for an archive".into());
+    put(&mut header.name, name)?;
+    put(&mut header.size, data.len().to_string().as_bytes())?;
+    if let Attributes::Mode(mode) = attributes {
+        put(&mut header.mode, mode)?;
+        for field in [&mut header.date[..], &mut header.uid, &mut header.gid] {
+            put(field, b"0")?;
+        }
     }
-    header.name[..name.len()].copy_from_slice(name);
-    header.size[..size.len()].copy_from_slice(size.as_bytes());
     out.extend_from_slice(pod::bytes_of(&header));
     out.extend_from_slice(data);
     if out.len() % 2 != 0 {
         out.push(b'\n');
     }
     Ok(())
+}
+
+/// What a member's header says of the file it was.
+enum Attributes {
+    /// Owned by number 0 and as old as the clock, with this mode in octal.
+    Mode(&'static [u8]),
+    None,
+}
+
+fn put(field: &mut [u8], text: &[u8]) -> Result<(), String> {
+    field
+        .get_mut(..text.len())
+        .ok_or("has members too large for an archive")?
+        .copy_from_slice(text);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::read::archive::{ArchiveFile, ArchiveKind};
+
+    /// The form for archives of 4 GiB and more, with a lower limit.
+    #[test]
+    fn wide_index() {
+        let member = |name, contents: &str, symbols: &[&str]| NewMember {
+            name,
+            data: contents.into(),
+            symbols: symbols
+                .iter()
+                .map(|symbol| symbol.as_bytes().to_vec())
+                .collect(),
+        };
+        let members = [
+            member(b"short", "odd", &["f", "g"]),
+            member(b"one that is long", "even", &["h"]),
+        ];
+        for (limit, kind) in [
+            (u32::MAX.into(), ArchiveKind::Gnu),
+            (100, ArchiveKind::Gnu64),
+        ] {
+            let data = write_with_limit(&members, limit).unwrap();
+            let archive = ArchiveFile::parse(&*data).unwrap();
+            assert_eq!(archive.kind(), kind);
+            let found: Vec<_> = archive
+                .symbols()
+                .unwrap()
+                .unwrap()
+                .map(|symbol| symbol.unwrap())
+                .map(|symbol| {
+                    (
+                        symbol.name(),
+                        archive.member(symbol.offset()).unwrap().name(),
+                    )
+                })
+                .collect();
+            let long = &b"one that is long"[..];
+            let short = &b"short"[..];
+            assert_eq!(found, [(&b"f"[..], short), (b"g", short), (b"h", long)]);
+            let read = read(&data, Path::new("")).unwrap();
+            assert_eq!(*read[0].data, *b"odd");
+            assert_eq!(*read[1].data, *b"even");
+        }
+    }
 }
