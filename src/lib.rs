@@ -1,0 +1,57 @@
+//! `p3-ir`: the command line. Argument types, one file per subcommand, printing; no IR work.
+
+mod dup;
+mod merge;
+mod output;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Merges the LLVM bitcode of several versions of a program into one product program that runs them together
+/// on one input.
+#[derive(Parser)]
+#[command(
+    version,
+    after_help = "Exit status: 0 fine, 1 difference found, 2 bad input, 3 unsupported, 4 bug in p3-ir, 5 inconclusive"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Merge two or more versions into one product
+    Merge(merge::MergeArgs),
+    /// Copy a native library under other symbol names
+    Dup(dup::DupArgs),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Merge(args) => merge::run(&args),
+        Command::Dup(args) => dup::run(&args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("p3-ir: {error:#}");
+            ExitCode::from(exit_status(&error))
+        }
+    }
+}
+
+/// The status that the library's error asks for; errors of the command line itself (output that cannot be
+/// written) are the user's to mend.
+fn exit_status(error: &anyhow::Error) -> u8 {
+    error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<p3_passes::Error>())
+        .map_or(2, p3_passes::Error::exit_status)
+}
+
+/// What a subcommand returns: its exit status, or an error that is printed as one line.
+type Outcome = Result<ExitCode>;

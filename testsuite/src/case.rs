@@ -1,0 +1,527 @@
+//! Runs one case: every version alone, the product in the same circumstances, and the comparison.
+
+use crate::directives::{Case, Expect, Run, Sink};
+use crate::klee;
+use crate::process::{Observed, Place};
+use anyhow::{anyhow, bail, Context, Result};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const CLANG: &str = "clang-16";
+
+/// The tools that a case needs.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// The command that stands for `p3-ir`.
+    pub p3_ir: PathBuf,
+    /// Its environment.
+    pub p3_ir_env: Vec<(String, String)>,
+}
+
+/// Runs a case in `scratch`. Returns one line per mismatch; none: the case holds. An error says why the case
+/// itself is not usable.
+pub fn run(case: &Case, tools: &Tools, scratch: &Path) -> Result<Vec<String>> {
+    let mut session = Session::new(case, tools, scratch)?;
+    if case.merge_error.is_some() {
+        session.expect_merge_error()?;
+        return Ok(session.mismatches);
+    }
+    for level in &case.levels {
+        session.whole(level)?;
+    }
+    session.equal_versions()?;
+    Ok(session.mismatches)
+}
+
+/// Runs a case's product in KLEE; needs `klee` on PATH.
+pub fn run_klee(case: &Case, tools: &Tools, scratch: &Path) -> Result<Vec<String>> {
+    let mut session = Session::new(case, tools, scratch)?;
+    let Some(wanted) = &case.klee else {
+        return Ok(Vec::new());
+    };
+    let level = "-O1";
+    let versions = (1..=session.versions())
+        .map(|version| session.bitcode(version, level))
+        .collect::<Result<Vec<_>>>()?;
+    if let Some(product) = session.merge(&versions, "klee")? {
+        let found = klee::run(&product, wanted, scratch)?;
+        session
+            .mismatches
+            .extend(found.map(|what| format!("klee: {what}")));
+    }
+    Ok(session.mismatches)
+}
+
+struct Session<'a> {
+    case: &'a Case,
+    tools: &'a Tools,
+    scratch: &'a Path,
+    place: Place,
+    mismatches: Vec<String>,
+}
+
+impl<'a> Session<'a> {
+    fn new(case: &'a Case, tools: &'a Tools, scratch: &'a Path) -> Result<Self> {
+        Ok(Session {
+            case,
+            tools,
+            scratch,
+            place: Place::new(scratch.to_path_buf()),
+            mismatches: Vec::new(),
+        })
+    }
+
+    fn versions(&self) -> usize {
+        self.case.sources.len()
+    }
+
+    /// All versions at one level: alone and as a product.
+    fn whole(&mut self, level: &str) -> Result<()> {
+        let mut natives = Vec::new();
+        let mut modules = Vec::new();
+        for version in 1..=self.versions() {
+            natives.push(self.native(version, level)?);
+            modules.push(self.bitcode(version, level)?);
+        }
+        let product = self.product(&modules, level)?;
+        for run in &self.case.runs {
+            let alone = natives
+                .iter()
+                .map(|native| self.place.run(native, run, &[]))
+                .collect::<Result<Vec<_>>>()?;
+            let place = format!("{level} {}", run.label).trim_end().to_string();
+            check_expectation(run, &alone).with_context(|| place.clone())?;
+            if let Some(product) = &product {
+                self.compare(product, run, &alone, &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Two oracles that need no second source: a version merged with itself, and with itself compiled at
+    /// another level, differs nowhere.
+    fn equal_versions(&mut self) -> Result<()> {
+        let levels = &self.case.levels;
+        let middle = &levels[levels.len() / 2];
+        let (first, last) = (&levels[0], &levels[levels.len() - 1]);
+        let mut pairs = vec![(middle.as_str(), middle.as_str())];
+        if first != last {
+            pairs.push((first, last));
+        }
+        for (left, right) in pairs {
+            let label = format!("{left}+{right} of version 1");
+            let modules = [self.bitcode(1, left)?, self.bitcode(1, right)?];
+            let native = self.native(1, left)?;
+            let Some(product) = self.product(&modules, &label)? else {
+                continue;
+            };
+            for run in &self.case.runs {
+                let alone = self.place.run(&native, run, &[])?;
+                let place = format!("{label} {}", run.label).trim_end().to_string();
+                self.compare_recorded(&product, run, &[alone.clone(), alone], &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All comparisons of one run.
+    fn compare(
+        &mut self,
+        product: &Path,
+        run: &Run,
+        alone: &[Observed],
+        place: &str,
+    ) -> Result<()> {
+        self.compare_recorded(product, run, alone, place)?;
+
+        let last = alone.len();
+        let shown = self.place.run(product, run, &show(&last.to_string()))?;
+        self.same_as_alone(&shown, &alone[last - 1], run, place, last);
+
+        let plain = self.place.run(product, run, &[])?;
+        let failing = self.checks().into_iter().any(|check| match check.as_str() {
+            "output" => differs(alone, |o| (&o.stdout, &o.stderr)),
+            "status" => differs(alone, |o| &o.status),
+            "assert" => alone.iter().any(failed_assertion),
+            _ => false,
+        });
+        let status = if failing {
+            "signal ABRT".to_string()
+        } else {
+            combined_status(alone)
+        };
+        if plain.status != status {
+            self.mismatch(place, "the product's status", &status, &plain.status);
+        }
+        let text = String::from_utf8_lossy(&plain.stderr).into_owned();
+        let pieces = run
+            .check
+            .clone()
+            .unwrap_or_else(|| vec!["p3: ".to_string()]);
+        let line = text.lines().find(|line| contains_in_order(line, &pieces));
+        if failing && line.is_none() {
+            self.mismatch(
+                place,
+                "the failed check's line",
+                &pieces.join("..."),
+                text.trim_end(),
+            );
+        }
+        if run.check.is_some() && !failing {
+            bail!("{place}: expect-check, but no check can fail");
+        }
+        Ok(())
+    }
+
+    /// Runs the product once with `P3_OUTDIR`, showing version 1, and compares the recorded files, the report
+    /// and what was shown.
+    fn compare_recorded(
+        &mut self,
+        product: &Path,
+        run: &Run,
+        alone: &[Observed],
+        place: &str,
+    ) -> Result<()> {
+        let outdir = self.scratch.join("outdir");
+        if outdir.exists() {
+            std::fs::remove_dir_all(&outdir)?;
+        }
+        std::fs::create_dir(&outdir)?;
+        let mut extra = show("1").to_vec();
+        extra.push(("P3_OUTDIR", outdir.as_os_str()));
+        let shown = self.place.run(product, run, &extra)?;
+        self.same_as_alone(&shown, &alone[0], run, place, 1);
+
+        for (index, alone) in alone.iter().enumerate() {
+            let version = index + 1;
+            let read = |stream: &str| std::fs::read(outdir.join(format!("{version}.{stream}")));
+            let mut streams = vec![("status", format!("{}\n", alone.status).into_bytes())];
+            // What went to a common stream is not to be told apart, and how much a reader that goes away leaves
+            // unread is up to the scheduler.
+            let told_apart = run.stderr != Sink::Stdout;
+            if told_apart && !matches!(run.stdout, Sink::Head(_)) {
+                streams.push(("stdout", alone.stdout.clone()));
+            }
+            if told_apart && !matches!(run.stderr, Sink::Head(_)) {
+                streams.push(("stderr", alone.stderr.clone()));
+            }
+            for (stream, expected) in streams {
+                let what = format!("{version}.{stream}");
+                match read(stream) {
+                    Ok(found) if as_recorded(&found, stream, run) == expected => {}
+                    Ok(found) => self.bytes_differ(place, &what, &expected, &found),
+                    Err(error) => self.mismatch(place, &what, "a file", &error.to_string()),
+                }
+            }
+        }
+        let expected = differs(alone, |o| &o.status)
+            || (comparable(run.stdout) && differs(alone, |o| &o.stdout))
+            || (comparable(run.stderr) && differs(alone, |o| &o.stderr));
+        match report_says_difference(&outdir) {
+            Ok(found) if found == expected => {}
+            Ok(found) => self.mismatch(
+                place,
+                "report.json's difference",
+                &expected.to_string(),
+                &found.to_string(),
+            ),
+            Err(error) => self.mismatch(place, "report.json", "a report", &format!("{error:#}")),
+        }
+        Ok(())
+    }
+
+    /// With `P3_SHOW=i P3_STATUS=i` the product is version i.
+    fn same_as_alone(
+        &mut self,
+        shown: &Observed,
+        alone: &Observed,
+        run: &Run,
+        place: &str,
+        version: usize,
+    ) {
+        if shown.status != alone.status {
+            let what = format!("status shown as version {version}");
+            self.mismatch(place, &what, &alone.status, &shown.status);
+        }
+        for (stream, sink, shown, alone) in [
+            ("stdout", run.stdout, &shown.stdout, &alone.stdout),
+            ("stderr", run.stderr, &shown.stderr, &alone.stderr),
+        ] {
+            let equal = match sink {
+                Sink::Head(_) => shown.starts_with(alone) || alone.starts_with(shown),
+                _ => shown == alone,
+            };
+            if !equal {
+                let what = format!("{stream} shown as version {version}");
+                self.bytes_differ(place, &what, alone, shown);
+            }
+        }
+    }
+
+    /// The merge must fail as the case says, without leaving an output file.
+    fn expect_merge_error(&mut self) -> Result<()> {
+        let level = &self.case.levels[0];
+        let modules = (1..=self.versions())
+            .map(|version| self.bitcode(version, level))
+            .collect::<Result<Vec<_>>>()?;
+        let product = self.scratch.join("error.bc");
+        let output = self.merge_command(&modules, &product).output()?;
+        let message = String::from_utf8_lossy(&output.stderr)
+            .trim_end()
+            .to_string();
+        let (status, text) = self.case.merge_error.as_ref().expect("checked by run");
+        if output.status.code() != Some(*status) || !message.contains(text) {
+            self.mismatch(
+                "merge",
+                "the error",
+                &format!("status {status}, {text}"),
+                &format!("{}, {message}", output.status),
+            );
+        }
+        if product.exists() {
+            self.mismatch("merge", "the output file", "none", "a file");
+        }
+        Ok(())
+    }
+
+    /// Merges and builds; none: failed, which is recorded.
+    fn product(&mut self, modules: &[PathBuf], label: &str) -> Result<Option<PathBuf>> {
+        let Some(product) = self.merge(modules, label)? else {
+            return Ok(None);
+        };
+        let program = product.with_extension("exe");
+        let mut build = Command::new(CLANG);
+        build
+            .arg(&product)
+            .arg("-o")
+            .arg(&program)
+            .arg("-Wno-override-module");
+        build.args(&self.case.link);
+        let output = build.output()?;
+        if !output.status.success() {
+            self.mismatch(
+                label,
+                "building the product",
+                "a program",
+                &failure(&output),
+            );
+            return Ok(None);
+        }
+        Ok(Some(program))
+    }
+
+    fn merge(&mut self, modules: &[PathBuf], label: &str) -> Result<Option<PathBuf>> {
+        let file: String = label
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
+        let product = self.scratch.join(format!("product{file}.bc"));
+        let output = self.merge_command(modules, &product).output()?;
+        if !output.status.success() {
+            self.mismatch(label, "the merge", "a product", &failure(&output));
+            return Ok(None);
+        }
+        Ok(Some(product))
+    }
+
+    fn merge_command(&self, modules: &[PathBuf], product: &Path) -> Command {
+        let mut merge = Command::new(&self.tools.p3_ir);
+        merge.envs(self.tools.p3_ir_env.iter().map(|(n, v)| (n, v)));
+        merge.arg("merge").args(modules).arg("-o").arg(product);
+        merge.args(&self.case.merge);
+        merge
+    }
+
+    fn bitcode(&self, version: usize, level: &str) -> Result<PathBuf> {
+        let output = self.scratch.join(format!("{version}{level}.bc"));
+        self.compile(version, level, &["-c", "-emit-llvm"], &output)
+    }
+
+    fn native(&self, version: usize, level: &str) -> Result<PathBuf> {
+        let output = self.scratch.join(format!("{version}{level}.exe"));
+        self.compile(version, level, &[], &output)
+    }
+
+    fn compile(
+        &self,
+        version: usize,
+        level: &str,
+        flags: &[&str],
+        output: &Path,
+    ) -> Result<PathBuf> {
+        if output.exists() {
+            return Ok(output.to_path_buf());
+        }
+        let source = &self.case.sources[version - 1];
+        let mut clang = Command::new(CLANG);
+        // Relative names, so that __FILE__ is the same for everybody.
+        clang.current_dir(source.parent().context("a source in a directory")?);
+        clang.arg(level).args(["-D_GNU_SOURCE", "-w"]).args(flags);
+        if self.case.selected_by_macro {
+            clang.arg(format!("-DV={version}"));
+        }
+        clang.args(&self.case.cflags);
+        clang.arg(source.file_name().context("a source with a name")?);
+        clang.arg("-o").arg(output);
+        if flags.is_empty() {
+            clang.args(&self.case.link);
+        }
+        let done = clang.output()?;
+        if !done.status.success() {
+            bail!("version {version} does not compile: {}", failure(&done));
+        }
+        Ok(output.to_path_buf())
+    }
+
+    /// The checks that the product makes.
+    fn checks(&self) -> Vec<String> {
+        let flags = &self.case.merge;
+        let list = flags
+            .iter()
+            .position(|flag| flag == "--check")
+            .and_then(|at| flags.get(at + 1))
+            .map_or("output,status,assert", String::as_str);
+        list.split(',').map(String::from).collect()
+    }
+
+    fn mismatch(&mut self, place: &str, what: &str, expected: &str, found: &str) {
+        let line = format!("{place}: {what}: expected {expected}, found {found}");
+        self.mismatches.push(line.replace('\n', "\\n"));
+    }
+
+    fn bytes_differ(&mut self, place: &str, what: &str, expected: &[u8], found: &[u8]) {
+        let at = expected
+            .iter()
+            .zip(found)
+            .position(|(a, b)| a != b)
+            .unwrap_or(expected.len().min(found.len()));
+        let what = format!("{what} at byte {at}");
+        self.mismatch(place, &what, &excerpt(expected, at), &excerpt(found, at));
+    }
+}
+
+/// The environment that makes a product stand in for one version.
+fn show(version: &str) -> [(&str, &OsStr); 2] {
+    [
+        ("P3_SHOW", OsStr::new(version)),
+        ("P3_STATUS", OsStr::new(version)),
+    ]
+}
+
+/// The versions alone must differ as the case says; else the case does not test what it is meant to.
+fn check_expectation(run: &Run, alone: &[Observed]) -> Result<()> {
+    if let Some(version) = alone.iter().position(|o| o.status == "timeout") {
+        bail!("version {} alone ran into the timeout", version + 1);
+    }
+    let output = differs(alone, |o| (&o.stdout, &o.stderr));
+    let status = differs(alone, |o| &o.status);
+    let found = match (output, status) {
+        (false, false) => Expect::None,
+        (true, false) => Expect::Output,
+        (false, true) => Expect::Status,
+        (true, true) => Expect::Both,
+    };
+    if found != run.expect {
+        let versions: Vec<String> = alone
+            .iter()
+            .map(|o| {
+                format!(
+                    "{} stdout {} stderr {}",
+                    o.status,
+                    excerpt(&o.stdout, 0),
+                    excerpt(&o.stderr, 0)
+                )
+            })
+            .collect();
+        bail!(
+            "expected difference {:?}, the versions alone show {found:?}: {}",
+            run.expect,
+            versions.join("; ")
+        );
+    }
+    Ok(())
+}
+
+fn differs<'o, T: PartialEq>(all: &'o [Observed], part: impl Fn(&'o Observed) -> T) -> bool {
+    all.iter().any(|o| part(o) != part(&all[0]))
+}
+
+/// Whether what arrives at the other side says what the program wrote.
+fn comparable(sink: Sink) -> bool {
+    !matches!(sink, Sink::Head(_) | Sink::Full | Sink::Closed)
+}
+
+fn failed_assertion(alone: &Observed) -> bool {
+    alone.status == "signal ABRT"
+        && String::from_utf8_lossy(&alone.stderr).contains(": Assertion `")
+}
+
+/// The sum of 2^(i-1) over the versions that failed, for up to 7 versions.
+fn combined_status(alone: &[Observed]) -> String {
+    let failed = alone.iter().map(|o| o.status != "exit 0");
+    let status = if alone.len() <= 7 {
+        failed.enumerate().map(|(i, f)| u32::from(f) << i).sum()
+    } else {
+        u32::from(failed.into_iter().any(|f| f))
+    };
+    format!("exit {status}")
+}
+
+/// A recorded stream in the form in which it reaches the other side: a terminal turns newlines into CR LF.
+fn as_recorded(found: &[u8], stream: &str, run: &Run) -> Vec<u8> {
+    let sink = match stream {
+        "stdout" => run.stdout,
+        "stderr" => run.stderr,
+        _ => Sink::Pipe,
+    };
+    match sink {
+        Sink::Terminal => {
+            let lines: Vec<&[u8]> = found.split(|b| *b == b'\n').collect();
+            lines.join(&b"\r\n"[..])
+        }
+        _ => found.to_vec(),
+    }
+}
+
+fn report_says_difference(outdir: &Path) -> Result<bool> {
+    let text = std::fs::read_to_string(outdir.join("report.json"))?;
+    let report: serde_json::Value = serde_json::from_str(&text)?;
+    report["difference"]
+        .as_bool()
+        .ok_or_else(|| anyhow!("no boolean `difference` in {text}"))
+}
+
+/// Whether the pieces stand in the line one after the other.
+fn contains_in_order(line: &str, pieces: &[String]) -> bool {
+    let mut rest = line;
+    pieces.iter().all(|piece| match rest.find(piece.as_str()) {
+        Some(at) => {
+            rest = &rest[at + piece.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
+/// A few bytes from shortly before `at`, made visible.
+fn excerpt(bytes: &[u8], at: usize) -> String {
+    let start = at.saturating_sub(20).min(bytes.len());
+    let end = (at + 60).min(bytes.len());
+    let text = format!("\"{}\"", bytes[start..end].escape_ascii());
+    let ellipsis = |cut| if cut { "..." } else { "" };
+    format!(
+        "{}{text}{} ({} bytes)",
+        ellipsis(start > 0),
+        ellipsis(end < bytes.len()),
+        bytes.len()
+    )
+}
+
+fn failure(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let mut lines: Vec<&str> = text.lines().take(4).collect();
+    let status = output.status.to_string();
+    lines.insert(0, &status);
+    lines.join("; ")
+}

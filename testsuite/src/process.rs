@@ -1,0 +1,382 @@
+//! Starts a program in given circumstances and records what it does.
+
+use crate::directives::{Run, Sink, Stdin};
+use anyhow::{Context, Result};
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// `argv[0]` of every run, alone or as a product.
+pub const PROGRAM_NAME: &str = "prog";
+/// What stands in a file that a run appends to.
+const BEFORE: &[u8] = b"before\n";
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    /// `exit N`, `signal NAME` or `timeout`.
+    pub status: String,
+}
+
+/// A place to run in: the working directory is made anew for each run and always has the same name, as has
+/// the program.
+pub struct Place {
+    directory: PathBuf,
+}
+
+impl Place {
+    /// Uses `directory`, which must exist.
+    pub fn new(directory: PathBuf) -> Self {
+        Place { directory }
+    }
+
+    /// Runs `program`. `extra` is added to the run's environment.
+    pub fn run(&self, program: &Path, run: &Run, extra: &[(&str, &OsStr)]) -> Result<Observed> {
+        let bin = self.directory.join("bin");
+        let work = self.directory.join("work");
+        std::fs::create_dir_all(&bin)?;
+        if work.exists() {
+            std::fs::remove_dir_all(&work).context("the last run's working directory")?;
+        }
+        std::fs::create_dir(&work)?;
+        let executable = bin.join(PROGRAM_NAME);
+        if executable.exists() {
+            std::fs::remove_file(&executable)?;
+        }
+        std::fs::hard_link(program, &executable)?;
+
+        let mut command = Command::new(&executable);
+        command.arg0(PROGRAM_NAME).current_dir(&work).env_clear();
+        command.args(run.args.iter().map(|arg| OsStr::from_bytes(arg)));
+        command.env(
+            "PATH",
+            format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()),
+        );
+        for (name, value) in &run.env {
+            command.env(name, OsStr::from_bytes(value));
+        }
+        for (name, value) in extra {
+            command.env(name, value);
+        }
+        self.observe(command, run)
+    }
+
+    fn observe(&self, mut command: Command, run: &Run) -> Result<Observed> {
+        let mut closed = Vec::new();
+        let mut terminal = None;
+        let mut feed = None;
+        match &run.stdin {
+            Stdin::Null => {
+                command.stdin(Stdio::null());
+            }
+            Stdin::Closed => closed.push(0),
+            Stdin::File(contents, offset) => {
+                let path = self.directory.join("stdin");
+                std::fs::write(&path, contents)?;
+                let mut file = File::open(&path)?;
+                file.seek(SeekFrom::Start(*offset))?;
+                command.stdin(file);
+            }
+            Stdin::Pipe(contents) => {
+                command.stdin(Stdio::piped());
+                feed = Some(contents.clone());
+            }
+            Stdin::Terminal(contents) => {
+                let pair: &(File, OwnedFd) = terminal.insert(open_terminal()?);
+                // Short enough for the line discipline to hold it until the program reads.
+                (&pair.0).write_all(contents)?;
+                command.stdin(pair.1.try_clone()?);
+            }
+        }
+
+        let stdout = self.sink(run.stdout, 1, &mut terminal, &mut closed)?;
+        let stderr = match run.stderr {
+            Sink::Stdout => Opened {
+                child: stdout.child.as_ref().map(OwnedFd::try_clone).transpose()?,
+                source: Source::Nothing,
+            },
+            other => self.sink(other, 2, &mut terminal, &mut closed)?,
+        };
+        let (out_source, err_source) = (stdout.source, stderr.source);
+        command.stdout(stdout.child.map_or_else(Stdio::null, Stdio::from));
+        command.stderr(stderr.child.map_or_else(Stdio::null, Stdio::from));
+        command.process_group(0);
+        // SAFETY: the closure runs between fork and exec and makes system calls only.
+        unsafe {
+            command.pre_exec(move || {
+                for fd in &closed {
+                    libc::close(*fd);
+                }
+                libc::syscall(
+                    libc::SYS_close_range,
+                    3u32,
+                    u32::MAX,
+                    libc::CLOSE_RANGE_CLOEXEC,
+                );
+                let none = libc::rlimit {
+                    rlim_cur: 0,
+                    rlim_max: 0,
+                };
+                libc::setrlimit(libc::RLIMIT_CORE, &none);
+                Ok(())
+            })
+        };
+
+        let mut child = command.spawn().context("cannot start the program")?;
+        // The child's ends of pipes and terminals must not stay open here.
+        drop(command);
+        drop(terminal);
+        let out = out_source.read();
+        let err = err_source.read();
+        if let (Some(contents), Some(mut pipe)) = (feed, child.stdin.take()) {
+            // The program may end without reading everything.
+            thread::spawn(move || pipe.write_all(&contents));
+        }
+
+        let deadline = Instant::now() + run.timeout;
+        let status = wait(&mut child, deadline)?;
+        let status_text = match status {
+            Some(status) => describe(status),
+            None => "timeout".to_string(),
+        };
+        let stdout = out.finish(deadline)?;
+        let stderr = err.finish(deadline)?;
+        // Children that outlived the program; there are usually none.
+        kill_group(&child);
+        let stdout = match run.stdout {
+            Sink::Append => stdout.strip_prefix(BEFORE).unwrap_or(&stdout).to_vec(),
+            _ => stdout,
+        };
+        Ok(Observed {
+            stdout,
+            stderr,
+            status: status_text,
+        })
+    }
+
+    /// Opens what descriptor `number` of the program becomes.
+    fn sink(
+        &self,
+        sink: Sink,
+        number: i32,
+        terminal: &mut Option<(File, OwnedFd)>,
+        closed: &mut Vec<i32>,
+    ) -> Result<Opened> {
+        let path = self.directory.join(format!("output{number}"));
+        let opened = |child: OwnedFd, source| Opened {
+            child: Some(child),
+            source,
+        };
+        Ok(match sink {
+            Sink::Pipe | Sink::Head(_) => {
+                let (reader, writer) = pipe()?;
+                let limit = match sink {
+                    Sink::Head(bytes) => Some(bytes),
+                    _ => None,
+                };
+                opened(writer, Source::Stream(reader, limit))
+            }
+            Sink::File => opened(File::create(&path)?.into(), Source::File(path)),
+            Sink::Append => {
+                std::fs::write(&path, BEFORE)?;
+                let file = OpenOptions::new().append(true).open(&path)?;
+                opened(file.into(), Source::File(path))
+            }
+            Sink::Terminal => {
+                if terminal.is_none() {
+                    *terminal = Some(open_terminal()?);
+                }
+                let (master, slave) = terminal.as_ref().expect("opened above");
+                opened(
+                    slave.try_clone()?,
+                    Source::Stream(master.try_clone()?, None),
+                )
+            }
+            Sink::Full => opened(
+                OpenOptions::new().write(true).open("/dev/full")?.into(),
+                Source::Nothing,
+            ),
+            Sink::Closed | Sink::Stdout => {
+                closed.push(number);
+                Opened {
+                    child: None,
+                    source: Source::Nothing,
+                }
+            }
+        })
+    }
+}
+
+struct Opened {
+    child: Option<OwnedFd>,
+    source: Source,
+}
+
+/// Where the program's output can be read.
+enum Source {
+    Nothing,
+    File(PathBuf),
+    /// A pipe or terminal; with a limit it is closed after so many bytes.
+    Stream(File, Option<usize>),
+}
+
+enum Reading {
+    Nothing,
+    File(PathBuf),
+    Stream(Receiver<Vec<u8>>),
+}
+
+impl Source {
+    /// Begins to read, in a thread of its own where the program could block otherwise.
+    fn read(self) -> Reading {
+        match self {
+            Source::Nothing => Reading::Nothing,
+            Source::File(path) => Reading::File(path),
+            Source::Stream(mut file, limit) => {
+                let (sender, receiver) = mpsc::channel();
+                thread::spawn(move || {
+                    let mut data = Vec::new();
+                    // A terminal without a program on the other side reports an error: that is its end.
+                    let _ = match limit {
+                        Some(limit) => (&file).take(limit as u64).read_to_end(&mut data),
+                        None => file.read_to_end(&mut data),
+                    };
+                    drop(file);
+                    sender.send(data)
+                });
+                Reading::Stream(receiver)
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// What was written. After the deadline nothing more is waited for.
+    fn finish(self, deadline: Instant) -> Result<Vec<u8>> {
+        match self {
+            Reading::Nothing => Ok(Vec::new()),
+            Reading::File(path) => Ok(std::fs::read(path)?),
+            Reading::Stream(receiver) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                Ok(receiver
+                    .recv_timeout(left.max(Duration::from_millis(100)))
+                    .unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Waits until the deadline; none: the program and its children were killed.
+fn wait(child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>> {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= deadline {
+            kill_group(child);
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+/// The program is the leader of its own process group.
+fn kill_group(child: &Child) {
+    // SAFETY: a system call on numbers; a group that is gone gives an error.
+    unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
+}
+
+fn pipe() -> Result<(File, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for two descriptors, which are ours alone afterwards.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            return Err(std::io::Error::last_os_error()).context("pipe");
+        }
+        Ok((File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// A pseudo-terminal without echo: our side and the program's.
+fn open_terminal() -> Result<(File, OwnedFd)> {
+    let (mut master, mut slave) = (0, 0);
+    // SAFETY: openpty fills in two descriptors, which are ours alone afterwards; null asks for defaults.
+    let pair = unsafe {
+        let null = std::ptr::null_mut();
+        if libc::openpty(
+            &mut master,
+            &mut slave,
+            null,
+            std::ptr::null(),
+            std::ptr::null(),
+        ) != 0
+        {
+            return Err(std::io::Error::last_os_error()).context("openpty");
+        }
+        (File::from_raw_fd(master), OwnedFd::from_raw_fd(slave))
+    };
+    // SAFETY: plain calls on descriptors that are open; `attributes` is filled in by the first.
+    unsafe {
+        for fd in [pair.0.as_raw_fd(), pair.1.as_raw_fd()] {
+            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+        let mut attributes: libc::termios = std::mem::zeroed();
+        libc::tcgetattr(pair.1.as_raw_fd(), &mut attributes);
+        attributes.c_lflag &= !libc::ECHO;
+        libc::tcsetattr(pair.1.as_raw_fd(), libc::TCSANOW, &attributes);
+    }
+    Ok(pair)
+}
+
+/// `exit N` or `signal NAME`, as in a product's `i.status`.
+fn describe(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit {code}"),
+        None => format!(
+            "signal {}",
+            signal_name(status.signal().unwrap_or_default())
+        ),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let names = [
+        (libc::SIGHUP, "HUP"),
+        (libc::SIGINT, "INT"),
+        (libc::SIGQUIT, "QUIT"),
+        (libc::SIGILL, "ILL"),
+        (libc::SIGTRAP, "TRAP"),
+        (libc::SIGABRT, "ABRT"),
+        (libc::SIGBUS, "BUS"),
+        (libc::SIGFPE, "FPE"),
+        (libc::SIGKILL, "KILL"),
+        (libc::SIGUSR1, "USR1"),
+        (libc::SIGSEGV, "SEGV"),
+        (libc::SIGUSR2, "USR2"),
+        (libc::SIGPIPE, "PIPE"),
+        (libc::SIGALRM, "ALRM"),
+        (libc::SIGTERM, "TERM"),
+        (libc::SIGXCPU, "XCPU"),
+        (libc::SIGXFSZ, "XFSZ"),
+        (libc::SIGVTALRM, "VTALRM"),
+        (libc::SIGPROF, "PROF"),
+        (libc::SIGSYS, "SYS"),
+    ];
+    names
+        .iter()
+        .find(|(number, _)| *number == signal)
+        .map_or_else(|| signal.to_string(), |(_, name)| name.to_string())
+}

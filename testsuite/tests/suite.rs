@@ -1,0 +1,88 @@
+//! `cargo test -p testsuite [NAME]`: every case as one test.
+//!
+//! `P3_TESTSUITE_KEEP=DIR` keeps what is compiled and run in DIR, `P3_TESTSUITE_ALL=1` prints all mismatches of
+//! a case instead of the first.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use testsuite::case::{self, Tools};
+use testsuite::directives::{read_cases, Case};
+
+/// Set when this executable is started as `p3-ir`: the merge runs in a process of its own, so that a crash
+/// fails one case, and needs no executable that another package must have built.
+const AS_TOOL: &str = "P3_TESTSUITE_AS_TOOL";
+
+fn main() -> ExitCode {
+    if std::env::var_os(AS_TOOL).is_some() {
+        return p3_ir::main();
+    }
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(2);
+
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
+    let cases = match read_cases(&directory) {
+        Ok(cases) => cases,
+        Err(error) => {
+            eprintln!("{error:#}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let tools = Tools {
+        p3_ir: std::env::current_exe().expect("this process has an executable"),
+        p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
+    };
+    let have_klee = on_path("klee");
+    let mut trials = Vec::new();
+    for case in cases {
+        if case.klee.is_some() {
+            let (case, tools) = (case.clone(), tools.clone());
+            let name = format!("{}.klee", case.name);
+            if !have_klee {
+                eprintln!("{name}: skipped: no klee");
+            }
+            let trial = Trial::test(name.clone(), move || {
+                in_scratch(&name, &|scratch| case::run_klee(&case, &tools, scratch))
+            });
+            trials.push(trial.with_ignored_flag(!have_klee));
+        }
+        let tools = tools.clone();
+        trials.push(Trial::test(case.name.clone(), move || run(&case, &tools)));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn run(case: &Case, tools: &Tools) -> Result<(), Failed> {
+    in_scratch(&case.name, &|scratch| case::run(case, tools, scratch))
+}
+
+/// Calls `body` with a fresh directory and turns its mismatches into one line.
+fn in_scratch(
+    name: &str,
+    body: &dyn Fn(&Path) -> anyhow::Result<Vec<String>>,
+) -> Result<(), Failed> {
+    let temporary = tempfile::tempdir().map_err(|e| Failed::from(e.to_string()))?;
+    let mut scratch = temporary.path().to_path_buf();
+    if let Some(keep) = std::env::var_os("P3_TESTSUITE_KEEP") {
+        scratch = PathBuf::from(keep).join(name);
+        let _ = std::fs::remove_dir_all(&scratch);
+        std::fs::create_dir_all(&scratch).map_err(|e| Failed::from(e.to_string()))?;
+    }
+    let mismatches = body(&scratch).map_err(|e| Failed::from(format!("{name}: {e:#}")))?;
+    match mismatches.split_first() {
+        None => Ok(()),
+        Some(_) if std::env::var_os("P3_TESTSUITE_ALL").is_some() => {
+            Err(Failed::from(mismatches.join("\n")))
+        }
+        Some((first, [])) => Err(Failed::from(format!("{name}: {first}"))),
+        Some((first, rest)) => Err(Failed::from(format!(
+            "{name}: {first} (and {} more)",
+            rest.len()
+        ))),
+    }
+}
+
+fn on_path(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+}
