@@ -70,6 +70,8 @@ extern const struct p3_hooks *const p3_versions[]; /* p3_count entries */
 extern const char *const p3_names[];               /* input file of each version, for messages */
 extern const unsigned p3_checks;                   /* P3_CHECK_* */
 
+extern void (*const p3_lockstep)(void); /* runs all versions together; null: one after the other */
+
 /* Emitted by the isolate pass in every version. */
 extern const int p3v_index;                         /* 0-based number of this version, a constant */
 int p3v_user_main(int argc, char **argv, char **envp); /* the entry function, adapted */

@@ -5,6 +5,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use p3_passes::load::Input;
 use p3_passes::pipeline::{self, Options, PrepareLevel, ProductChecks, PASSES};
+use p3_passes::weave::WeaveOptions;
 use p3_passes::{Error, Module};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +32,16 @@ pub struct MergeArgs {
     /// What the product checks at its end: output, status, assert, divergence, returns or none
     #[arg(long, default_value = "output,status,assert", value_parser = ProductChecks::parse)]
     check: ProductChecks,
+    /// Keep all functions, or these, out of lock-step: the versions run them one after the other
+    #[arg(long, value_name = "F,...", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          value_delimiter = ',')]
+    no_weave: Option<Vec<String>>,
+    /// Weave the versions' functions into lock-step product functions
+    #[arg(long, conflicts_with = "no_weave")]
+    weave: bool,
+    /// Function OLD corresponds to NEW
+    #[arg(long, value_name = "OLD=NEW", value_parser = name_pair)]
+    map: Vec<(String, String)>,
     /// Write what was done as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -70,6 +81,7 @@ pub fn run(args: &MergeArgs) -> Outcome {
             Prepare::O1 => PrepareLevel::O1,
         },
         checks: args.check,
+        weave: weave_options(args),
     };
     if let Some(dir) = &args.dump_dir {
         std::fs::create_dir_all(dir)
@@ -112,6 +124,28 @@ pub fn run(args: &MergeArgs) -> Outcome {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn name_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.into(), new.into())),
+        _ => Err("expected OLD=NEW".into()),
+    }
+}
+
+fn weave_options(args: &MergeArgs) -> WeaveOptions {
+    let named: Vec<String> = args
+        .no_weave
+        .iter()
+        .flatten()
+        .filter(|n| !n.is_empty())
+        .cloned()
+        .collect();
+    WeaveOptions {
+        none: !args.weave && named.is_empty(),
+        except: named,
+        map: args.map.clone(),
+    }
 }
 
 /// `a.bc+b.bc` is one version in two files, unless a file of that very name exists.

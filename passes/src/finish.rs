@@ -4,7 +4,7 @@
 //! weak `klee_*` functions can be seen from outside, with the tables that `runtime/core` reads (`p3_count`,
 //! `p3_versions`, `p3_names`, `p3_checks`). Undefined functions are libc's or an analyser's.
 
-use crate::llvm::{self, Context, Linkage, Module, Types, Value};
+use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Types, Value};
 use crate::{rename, runtime, Error, Result};
 
 /// What the product checks at its end (`--check`); the bits of `P3_CHECK_*` in runtime/p3_runtime.h.
@@ -42,7 +42,7 @@ impl Default for Checks {
 }
 
 /// Links `versions` (module and name of each) and the shared runtime.
-pub(crate) fn finish<'ctx>(
+pub(crate) fn join<'ctx>(
     context: &'ctx Context,
     versions: Vec<(Module<'ctx>, String)>,
     checks: Checks,
@@ -64,10 +64,41 @@ pub(crate) fn finish<'ctx>(
         names.push(name);
     }
     define_tables(&product, &names, checks)?;
-    internalize(&product);
-    llvm::run_passes(&product, "globaldce").map_err(internal)?;
-    llvm::verify(&product).map_err(internal)?;
     Ok(product)
+}
+
+/// Completes the product after weaving.
+pub(crate) fn finish(product: &Module) -> Result<()> {
+    let internal = |reason: String| Error::internal("finish", reason);
+    define_lockstep(product);
+    internalize(product);
+    llvm::run_passes(product, "globaldce").map_err(internal)?;
+    llvm::verify(product).map_err(internal)
+}
+
+/// What core/ calls to run all versions together: the product function of `p3v_run`, if there is one.
+fn define_lockstep(product: &Module) {
+    let types = Types::of(product);
+    let run = llvm::global_named(product, "_PP_p3v_run");
+    let entry = run.map(|run| {
+        let ty = types.function(types.void(), &[]);
+        let entry = llvm::add_function(product, "p3_lockstep_entry", ty);
+        entry.set_internal();
+        let builder = Builder::at_end(append_block(entry, ""));
+        let active: Vec<Value> = run
+            .parameters()
+            .iter()
+            .map(|_| types.constant(1, 1))
+            .collect();
+        builder.call(run.value_type(), run, &active);
+        builder.ret(None);
+        entry
+    });
+    replace(
+        product,
+        "p3_lockstep",
+        entry.unwrap_or(types.pointer().zero()),
+    );
 }
 
 fn define_tables(product: &Module, names: &[String], checks: Checks) -> Result<()> {

@@ -18,6 +18,7 @@ mod rename;
 pub mod report;
 mod runtime;
 mod terminate;
+pub mod weave;
 
 pub use error::{Error, Result};
 pub use llvm::{new_context, Context, Module};

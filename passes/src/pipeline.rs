@@ -5,7 +5,8 @@ use crate::llvm::{self, Context, Module};
 use crate::load::Input;
 use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
-use crate::{finish, isolate, link, load, prepare, rename, terminate, Error, Result};
+use crate::weave::WeaveOptions;
+use crate::{finish, isolate, link, load, prepare, rename, terminate, weave, Error, Result};
 
 pub use crate::finish::Checks as ProductChecks;
 pub use crate::prepare::Prepare as PrepareLevel;
@@ -24,16 +25,19 @@ pub struct Options {
     pub prepare: Prepare,
     /// What the product checks at its end.
     pub checks: Checks,
+    /// What is woven.
+    pub weave: WeaveOptions,
 }
 
 /// The names of the passes, in pipeline order; the observer of [`merge`] is called with them.
-pub const PASSES: [&str; 7] = [
+pub const PASSES: [&str; 8] = [
     "load",
     "link",
     "prepare",
     "isolate",
-    "rename",
     "terminate",
+    "rename",
+    "weave",
     "finish",
 ];
 
@@ -91,7 +95,12 @@ pub fn merge<'ctx>(
         versions.push((module, name));
     }
 
-    let product = finish::finish(context, versions, options.checks)?;
+    let product = finish::join(context, versions, options.checks)?;
+    if !options.weave.none {
+        report.woven = weave::weave(&product, options.inputs.len(), &options.weave)?;
+        observe("weave", None, &product)?;
+    }
+    finish::finish(&product)?;
     observe("finish", None, &product)?;
     report.product_instructions = isolate::size(&product)["instructions"];
     Ok((product, report))

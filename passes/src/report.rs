@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct MergeReport {
     /// One entry per version, in order.
     pub versions: Vec<VersionReport>,
+    /// The functions of all versions, woven or not; empty for a sequential product.
+    pub woven: Vec<crate::weave::FunctionReport>,
     /// Instructions in the product, runtime included.
     pub product_instructions: usize,
     /// Things the user should know of; none of them stops the merge.

@@ -11,6 +11,17 @@ const VERSION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/version.bc"));
 /// Functions and variables of `runtime/version` with this prefix stand in for libc's of the rest of the name.
 pub(crate) const SHIM_PREFIX: &str = "p3_shim_";
 
+/// Functions of `runtime/version` that are woven: the way from core/ to the program's entry.
+pub(crate) const WOVEN: [&str; 3] = ["p3v_run", "p3v_user_main", "p3v_user_ctors"];
+
+/// Marks functions of the runtime, whatever they are called after linking.
+const MARK: &str = "p3-runtime";
+
+/// Whether a function came with the runtime.
+pub(crate) fn is_runtime(function: llvm::Value) -> bool {
+    function.has_text_attribute(MARK)
+}
+
 /// A fresh copy of the part that is linked once.
 pub(crate) fn core<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
     read(context, CORE, "runtime/core", like)
@@ -34,6 +45,11 @@ fn read<'ctx>(
     module.set_triple(&like.get_triple());
     module.set_data_layout(&like.get_data_layout());
     llvm::prepare_flags(&module);
+    for function in llvm::functions(&module) {
+        if !function.is_declaration() {
+            function.add_text_attribute(MARK);
+        }
+    }
     Ok(module)
 }
 

@@ -8,8 +8,11 @@ int main(int argc, char **argv, char **envp) {
   int status = 0;
   for (int i = 0; i < p3_count; i++)
     p3_versions[i]->init(argc, argv, envp);
+  if (p3_lockstep)
+    p3_lockstep();
   for (int i = 0; i < p3_count; i++) {
-    p3_versions[i]->run();
+    if (!p3_lockstep)
+      p3_versions[i]->run();
     if (p3_states[i].end != P3_EXITED || p3_states[i].value != 0)
       status |= p3_count <= 7 ? 1 << i : 1;
   }

@@ -22,9 +22,10 @@ static void init(int argc, char **argv, char **envp) {
   user_envp = envp;
 }
 
-static void run(void) {
+void p3v_run(void);
+void p3v_run(void) {
   p3v_user_ctors(user_argc, user_argv, user_envp);
   SHIM(exit)(p3v_user_main(user_argc, user_argv, user_envp));
 }
 
-const struct p3_hooks p3v_hooks = {.init = init, .run = run};
+const struct p3_hooks p3v_hooks = {.init = init, .run = p3v_run};

@@ -1,10 +1,14 @@
 //! Inserts instructions.
 
-use super::value::{c_string, Block, Type, Value};
+use super::value::{c_string, Block, Subprogram, Type, Value};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::LLVMIntPredicate;
+
+extern "C" {
+    fn p3_artificial_location(subprogram: LLVMMetadataRef) -> LLVMMetadataRef;
+}
 
 /// An owned instruction builder with a position.
 pub(crate) struct Builder(LLVMBuilderRef);
@@ -97,6 +101,75 @@ impl Builder {
                 None => LLVMBuildRetVoid(self.0),
             }
         })
+    }
+
+    /// Line 0 of a function made by p3-ir.
+    pub(crate) fn set_artificial_location(&self, subprogram: Subprogram) {
+        unsafe { LLVMSetCurrentDebugLocation2(self.0, p3_artificial_location(subprogram.0)) }
+    }
+
+    pub(crate) fn branch(&self, target: Block) -> Value {
+        Value(unsafe { LLVMBuildBr(self.0, target.0) })
+    }
+
+    pub(crate) fn unreachable(&self) -> Value {
+        Value(unsafe { LLVMBuildUnreachable(self.0) })
+    }
+
+    pub(crate) fn switch(&self, value: Value, default: Block, cases: &[(Value, Block)]) -> Value {
+        unsafe {
+            let switch = LLVMBuildSwitch(self.0, value.0, default.0, cases.len() as u32);
+            for (case, target) in cases {
+                LLVMAddCase(switch, case.0, target.0);
+            }
+            Value(switch)
+        }
+    }
+
+    pub(crate) fn alloca(&self, ty: Type) -> Value {
+        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
+    }
+
+    /// The address of a field of a struct.
+    pub(crate) fn field(&self, ty: Type, pointer: Value, index: u32) -> Value {
+        Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, index, c"".as_ptr()) })
+    }
+
+    pub(crate) fn extract_value(&self, aggregate: Value, index: u32) -> Value {
+        Value(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, index, c"".as_ptr()) })
+    }
+
+    pub(crate) fn insert_value(&self, aggregate: Value, value: Value, index: u32) -> Value {
+        Value(unsafe { LLVMBuildInsertValue(self.0, aggregate.0, value.0, index, c"".as_ptr()) })
+    }
+
+    pub(crate) fn and(&self, a: Value, b: Value) -> Value {
+        Value(unsafe { LLVMBuildAnd(self.0, a.0, b.0, c"".as_ptr()) })
+    }
+
+    pub(crate) fn or(&self, a: Value, b: Value) -> Value {
+        Value(unsafe { LLVMBuildOr(self.0, a.0, b.0, c"".as_ptr()) })
+    }
+
+    pub(crate) fn equal(&self, a: Value, b: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntEQ, a, b)
+    }
+
+    pub(crate) fn not_equal(&self, a: Value, b: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntNE, a, b)
+    }
+
+    fn compare(&self, predicate: LLVMIntPredicate, a: Value, b: Value) -> Value {
+        Value(unsafe { LLVMBuildICmp(self.0, predicate, a.0, b.0, c"".as_ptr()) })
+    }
+
+    /// Inserts a copy of an instruction; its operands are still the original's.
+    pub(crate) fn insert_clone(&self, instruction: Value) -> Value {
+        unsafe {
+            let clone = LLVMInstructionClone(instruction.0);
+            LLVMInsertIntoBuilder(self.0, clone);
+            Value(clone)
+        }
     }
 
     /// Sign- or zero-extends or truncates an integer.

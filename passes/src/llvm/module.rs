@@ -228,6 +228,12 @@ impl Types {
         Type(unsafe { LLVMFunctionType(result.0, raw.as_mut_ptr(), raw.len() as u32, 0) })
     }
 
+    /// A literal struct type.
+    pub(crate) fn structure(&self, fields: &[Type]) -> Type {
+        let mut raw: Vec<_> = fields.iter().map(|f| f.0).collect();
+        Type(unsafe { LLVMStructTypeInContext(self.0, raw.as_mut_ptr(), raw.len() as u32, 0) })
+    }
+
     pub(crate) fn constant(&self, width: u32, value: u64) -> Value {
         Value(unsafe { LLVMConstInt(self.integer(width).0, value, 0) })
     }

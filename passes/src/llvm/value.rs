@@ -16,6 +16,14 @@ extern "C" {
         name: *const c_char,
     ) -> LLVMBasicBlockRef;
     fn p3_copy_call_attributes(call: LLVMValueRef, function: LLVMValueRef);
+    fn p3_copy_byval(to: LLVMValueRef, to_index: u32, from: LLVMValueRef, from_index: u32);
+    fn p3_copy_code_generation_attributes(to: LLVMValueRef, from: LLVMValueRef);
+    fn p3_promote(function: LLVMValueRef, allocas: *const LLVMValueRef, count: usize);
+    fn p3_merge_blocks(function: LLVMValueRef);
+    fn p3_make_subprogram(function: LLVMValueRef, like: LLVMValueRef) -> LLVMMetadataRef;
+    fn p3_inline_location(copy: LLVMValueRef, original: LLVMValueRef, subprogram: LLVMMetadataRef);
+    fn p3_drop_alias_scopes(instruction: LLVMValueRef);
+    fn p3_has_memory_argument(call: LLVMValueRef) -> i32;
 }
 
 /// A value of some module: constant, global, argument or instruction.
@@ -29,6 +37,10 @@ pub(crate) struct Block(pub(super) LLVMBasicBlockRef);
 /// A type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Type(pub(super) LLVMTypeRef);
+
+/// The debug-info entry of a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subprogram(pub(super) LLVMMetadataRef);
 
 pub(super) fn wrap(raw: LLVMValueRef) -> Option<Value> {
     (!raw.is_null()).then_some(Value(raw))
@@ -262,6 +274,34 @@ impl Value {
         }
     }
 
+    pub(crate) fn has_attribute(self, kind: &str) -> bool {
+        let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+        !unsafe { LLVMGetEnumAttributeAtIndex(self.0, index, attribute_kind(kind)) }.is_null()
+    }
+
+    pub(crate) fn has_text_attribute(self, kind: &str) -> bool {
+        let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+        let raw = unsafe {
+            LLVMGetStringAttributeAtIndex(self.0, index, kind.as_ptr().cast(), kind.len() as u32)
+        };
+        !raw.is_null()
+    }
+
+    pub(crate) fn add_text_attribute(self, kind: &str) {
+        let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+        unsafe {
+            let context = LLVMGetModuleContext(LLVMGetGlobalParent(self.0));
+            let attribute = LLVMCreateStringAttribute(
+                context,
+                kind.as_ptr().cast(),
+                kind.len() as u32,
+                c"".as_ptr(),
+                0,
+            );
+            LLVMAddAttributeAtIndex(self.0, index, attribute);
+        }
+    }
+
     /// Whether the address of this function is taken: it is used in any way but being called.
     pub(crate) fn address_taken(self) -> bool {
         self.users().into_iter().any(|user| {
@@ -273,7 +313,99 @@ impl Value {
         })
     }
 
+    /// Gives parameter `index` the `byval` attribute (type and alignment) of a parameter of `from`, if it has one.
+    pub(crate) fn copy_byval(self, index: u32, from: Value, from_index: u32) {
+        unsafe { p3_copy_byval(self.0, index, from.0, from_index) }
+    }
+
+    /// Takes over the attributes that choose the target's features, stack layout and instrumentation.
+    pub(crate) fn copy_code_generation_attributes(self, from: Value) {
+        unsafe { p3_copy_code_generation_attributes(self.0, from.0) }
+    }
+
+    /// Turns allocas of this function into SSA values, after removing unreachable blocks.
+    pub(crate) fn promote(self, allocas: &[Value]) {
+        let raw: Vec<_> = allocas.iter().map(|a| a.0).collect();
+        unsafe { p3_promote(self.0, raw.as_ptr(), raw.len()) }
+    }
+
+    /// Merges blocks into their only predecessors where these have no other successor.
+    pub(crate) fn merge_blocks(self) {
+        unsafe { p3_merge_blocks(self.0) }
+    }
+
+    /// Gives a function made by p3-ir an artificial subprogram, if `like` has one.
+    pub(crate) fn make_subprogram(self, like: Value) -> Option<Subprogram> {
+        let raw = unsafe { p3_make_subprogram(self.0, like.0) };
+        (!raw.is_null()).then_some(Subprogram(raw))
+    }
+
+    pub(crate) fn delete_function(self) {
+        unsafe { LLVMDeleteFunction(self.0) }
+    }
+
     // Instructions.
+
+    /// Gives a copy the line and scope of its original, inlined into the function of `subprogram`.
+    pub(crate) fn inline_location(self, original: Value, subprogram: Subprogram) {
+        unsafe { p3_inline_location(self.0, original.0, subprogram.0) }
+    }
+
+    /// Alias scopes hold for one copy of a function's code only.
+    pub(crate) fn drop_alias_scopes(self) {
+        unsafe { p3_drop_alias_scopes(self.0) }
+    }
+
+    pub(crate) fn has_uses(self) -> bool {
+        unsafe { !LLVMGetFirstUse(self.0).is_null() }
+    }
+
+    pub(crate) fn operands(self) -> Vec<Value> {
+        (0..self.operand_count())
+            .filter_map(|i| self.operand(i))
+            .collect()
+    }
+
+    /// A phi's values and the blocks they come from.
+    pub(crate) fn incoming(self) -> Vec<(Value, Block)> {
+        (0..unsafe { LLVMCountIncoming(self.0) })
+            .map(|i| unsafe {
+                (
+                    Value(LLVMGetIncomingValue(self.0, i)),
+                    Block(LLVMGetIncomingBlock(self.0, i)),
+                )
+            })
+            .collect()
+    }
+
+    /// A phi's value on the edge from `block`.
+    pub(crate) fn incoming_from(self, block: Block) -> Option<Value> {
+        self.incoming()
+            .into_iter()
+            .find(|(_, from)| *from == block)
+            .map(|(value, _)| value)
+    }
+
+    /// A switch's case values, in the order of its successors behind the default.
+    pub(crate) fn case_values(self) -> Vec<Value> {
+        (1..self.operand_count() / 2)
+            .filter_map(|i| self.operand(2 * i))
+            .collect()
+    }
+
+    /// The function type that a call assumes.
+    pub(crate) fn called_type(self) -> Type {
+        Type(unsafe { LLVMGetCalledFunctionType(self.0) })
+    }
+
+    pub(crate) fn has_default_convention(self) -> bool {
+        unsafe { LLVMGetInstructionCallConv(self.0) == 0 }
+    }
+
+    /// Whether a call passes an argument as a copy of memory (byval and its kin).
+    pub(crate) fn passes_memory_by_value(self) -> bool {
+        unsafe { p3_has_memory_argument(self.0) != 0 }
+    }
 
     pub(crate) fn opcode(self) -> LLVMOpcode {
         unsafe { LLVMGetInstructionOpcode(self.0) }
@@ -406,6 +538,10 @@ impl Type {
     /// The all-zero value; `undef` for types that have none (tokens never get here).
     pub(crate) fn zero(self) -> Value {
         Value(unsafe { LLVMConstNull(self.0) })
+    }
+
+    pub(crate) fn undefined(self) -> Value {
+        Value(unsafe { LLVMGetUndef(self.0) })
     }
 
     pub(crate) fn return_type(self) -> Type {

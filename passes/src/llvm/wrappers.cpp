@@ -3,12 +3,16 @@
 
 #include <llvm-c/Core.h>
 #include <llvm/IR/Comdat.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 using namespace llvm;
 
@@ -50,7 +54,11 @@ LLVMBasicBlockRef p3_insert_on_edge(LLVMBasicBlockRef From, LLVMBasicBlockRef To
 void p3_copy_call_attributes(LLVMValueRef Call, LLVMValueRef Fn) {
   auto *CB = cast<CallBase>(unwrap(Call));
   auto *F = cast<Function>(unwrap(Fn));
-  CB->setAttributes(F->getAttributes());
+  AttributeList All = F->getAttributes();
+  SmallVector<AttributeSet, 8> Params;
+  for (unsigned I = 0; I < F->arg_size(); I++)
+    Params.push_back(All.getParamAttrs(I));
+  CB->setAttributes(AttributeList::get(F->getContext(), AttributeSet(), All.getRetAttrs(), Params));
   CB->setCallingConv(F->getCallingConv());
 }
 
@@ -89,5 +97,113 @@ void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, size_t Count
 void p3_erase_named_metadata(LLVMModuleRef M, const char *Name) {
   if (NamedMDNode *N = unwrap(M)->getNamedMetadata(Name))
     N->eraseFromParent();
+}
+
+// Parameter ToIndex of To becomes byval like parameter FromIndex of From.
+void p3_copy_byval(LLVMValueRef To, unsigned ToIndex, LLVMValueRef From, unsigned FromIndex) {
+  auto *Src = cast<Function>(unwrap(From));
+  auto *Dst = cast<Function>(unwrap(To));
+  if (Type *Ty = Src->getParamByValType(FromIndex)) {
+    AttrBuilder B(Dst->getContext());
+    B.addByValAttr(Ty);
+    if (MaybeAlign A = Src->getParamAlign(FromIndex))
+      B.addAlignmentAttr(*A);
+    Dst->addParamAttrs(ToIndex, B);
+  }
+}
+
+// String attributes (target features, frame pointer, ...) and those that instrument or lay out code.
+void p3_copy_code_generation_attributes(LLVMValueRef To, LLVMValueRef From) {
+  auto *Dst = cast<Function>(unwrap(To));
+  auto *Src = cast<Function>(unwrap(From));
+  for (const Attribute &A : Src->getAttributes().getFnAttrs()) {
+    bool Wanted = A.isStringAttribute();
+    if (!Wanted)
+      switch (A.getKindAsEnum()) {
+      case Attribute::UWTable:
+      case Attribute::SanitizeAddress:
+      case Attribute::SanitizeHWAddress:
+      case Attribute::SanitizeMemory:
+      case Attribute::SanitizeThread:
+      case Attribute::StackProtect:
+      case Attribute::StackProtectStrong:
+      case Attribute::StackProtectReq:
+      case Attribute::NullPointerIsValid:
+        Wanted = true;
+        break;
+      default:
+        break;
+      }
+    if (Wanted)
+      Dst->addFnAttr(A);
+  }
+}
+
+void p3_promote(LLVMValueRef Fn, const LLVMValueRef *Allocas, size_t Count) {
+  auto *F = cast<Function>(unwrap(Fn));
+  EliminateUnreachableBlocks(*F);
+  DominatorTree DT(*F);
+  std::vector<AllocaInst *> Promotable;
+  for (size_t I = 0; I < Count; I++)
+    Promotable.push_back(cast<AllocaInst>(unwrap(Allocas[I])));
+  PromoteMemToReg(Promotable, DT);
+}
+
+void p3_merge_blocks(LLVMValueRef Fn) {
+  auto *F = cast<Function>(unwrap(Fn));
+  for (auto I = F->begin(); I != F->end();) {
+    BasicBlock *BB = &*I++;
+    MergeBlockIntoPredecessor(BB);
+  }
+}
+
+// An artificial subprogram in the unit and file of Like's, attached to Fn; null if Like has none.
+LLVMMetadataRef p3_make_subprogram(LLVMValueRef Fn, LLVMValueRef Like) {
+  auto *F = cast<Function>(unwrap(Fn));
+  DISubprogram *Model = cast<Function>(unwrap(Like))->getSubprogram();
+  if (!Model)
+    return nullptr;
+  LLVMContext &C = F->getContext();
+  auto *Types = DISubroutineType::get(C, DINode::FlagZero, 0, MDTuple::get(C, {nullptr}));
+  auto *SP = DISubprogram::getDistinct(
+      C, Model->getFile(), F->getName(), "", Model->getFile(), Model->getLine(), Types, Model->getLine(),
+      nullptr, 0, 0, DINode::FlagArtificial, DISubprogram::SPFlagDefinition | DISubprogram::SPFlagLocalToUnit,
+      Model->getUnit());
+  F->setSubprogram(SP);
+  return wrap(SP);
+}
+
+LLVMMetadataRef p3_artificial_location(LLVMMetadataRef Subprogram) {
+  auto *SP = unwrap<DISubprogram>(Subprogram);
+  return wrap(DILocation::get(SP->getContext(), 0, 0, SP));
+}
+
+// Copy gets Original's line and scope, as if Original's function were inlined into Subprogram's.
+void p3_inline_location(LLVMValueRef Copy, LLVMValueRef Original, LLVMMetadataRef Subprogram) {
+  auto *I = cast<Instruction>(unwrap(Copy));
+  auto *SP = unwrap<DISubprogram>(Subprogram);
+  LLVMContext &C = I->getContext();
+  DILocation *Site = DILocation::get(C, 0, 0, SP);
+  SmallVector<DILocation *, 4> Chain;
+  for (DILocation *L = cast<Instruction>(unwrap(Original))->getDebugLoc(); L; L = L->getInlinedAt())
+    Chain.push_back(L);
+  DILocation *At = Site;
+  for (auto L = Chain.rbegin(); L != Chain.rend(); ++L)
+    At = DILocation::get(C, (*L)->getLine(), (*L)->getColumn(), (*L)->getScope(), At, (*L)->isImplicitCode());
+  I->setDebugLoc(At);
+}
+
+void p3_drop_alias_scopes(LLVMValueRef Inst) {
+  auto *I = cast<Instruction>(unwrap(Inst));
+  I->setMetadata(LLVMContext::MD_alias_scope, nullptr);
+  I->setMetadata(LLVMContext::MD_noalias, nullptr);
+}
+
+int p3_has_memory_argument(LLVMValueRef Call) {
+  auto *CB = cast<CallBase>(unwrap(Call));
+  for (unsigned I = 0; I < CB->arg_size(); I++)
+    if (CB->isPassPointeeByValueArgument(I) || CB->paramHasAttr(I, Attribute::StructRet))
+      return 1;
+  return 0;
 }
 }

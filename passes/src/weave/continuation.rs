@@ -1,0 +1,443 @@
+//! The continuation of a product function: finishes an activation whose versions have left lock-step.
+//!
+//! `_PP_f.diverged(frame, state, stop)` keeps every value that crosses nodes in the frame. It sends the
+//! versions one after the other through copies of their own code, each up to the meeting point `stop` or to
+//! the function's end, goes on in lock-step there, and may leave lock-step again. Version k goes on at
+//! `resume_k`: 2g is the start of its node in group g, 2g+1 that node's terminator, -1 means it has returned.
+
+use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
+use super::plan::{GroupId, Plan};
+use super::products::{build_return, Product, Products};
+use crate::llvm::{self, Block, Builder, Module, Subprogram, Type, Types, Value};
+use crate::nodes::NodeId;
+use crate::Result;
+use inkwell::llvm_sys::LLVMOpcode;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A version that has returned resumes nowhere.
+const RETURNED: u64 = u32::MAX as u64;
+
+/// A continuation's interface.
+pub(super) struct Continuation {
+    pub(super) function: Value,
+    pub(super) ty: Type,
+    pub(super) frame_type: Type,
+    /// Per member: the field of its slot 0.
+    first_field: Vec<u32>,
+    /// The `stop` that no node has.
+    nowhere: u64,
+}
+
+impl Continuation {
+    pub(super) fn declare(module: &Module, plan: &Plan, product: &Product) -> Continuation {
+        let types = Types::of(module);
+        let mut fields = Vec::new();
+        let mut first_field = Vec::new();
+        for member in &plan.members {
+            first_field.push(fields.len() as u32);
+            fields.extend(member.slots.iter().map(|slot| slot.ty()));
+        }
+        let integer = types.integer(32);
+        let ty = types.function(
+            product.ty.return_type(),
+            &[types.pointer(), integer, integer],
+        );
+        let name = format!("{}.diverged", product.function.name_text());
+        let function = llvm::add_function(module, &name, ty);
+        function.set_internal();
+        function.copy_code_generation_attributes(product.function);
+        Continuation {
+            function,
+            ty,
+            frame_type: types.structure(&fields),
+            first_field,
+            nowhere: plan.matched.groups.len() as u64,
+        }
+    }
+
+    pub(super) fn field(&self, k: usize, slot: usize) -> u32 {
+        self.first_field[k] + slot as u32
+    }
+
+    /// The state in which every version stands at its terminator of `group`.
+    pub(super) fn state_at_end_of(&self, group: GroupId) -> u64 {
+        2 * group as u64 + 1
+    }
+
+    /// Where versions meet again that part at the end of `group`.
+    pub(super) fn stop_after(&self, plan: &Plan, group: GroupId) -> u64 {
+        plan.meeting[group].map_or(self.nowhere, |meeting| meeting as u64)
+    }
+
+    /// Writes the body, for activations that leave lock-step at the ends of `exits`.
+    pub(super) fn emit(
+        &self,
+        plan: &Plan,
+        product: &Product,
+        products: &Products,
+        exits: BTreeSet<GroupId>,
+        subprogram: Option<Subprogram>,
+    ) -> Result<()> {
+        let parameters = self.function.parameters();
+        let places = (0..plan.members.len())
+            .map(|k| {
+                (0..plan.members[k].slots.len())
+                    .map(|slot| Place::Field(self.field(k, slot)))
+                    .collect()
+            })
+            .collect();
+        let copier = Copier {
+            plan,
+            function: self.function,
+            subprogram,
+            places,
+            frame: Some((parameters[0], self.frame_type)),
+        };
+        let entry = copier.block("");
+        let builder = copier.builder(entry);
+        let integer = Types::of_function(self.function).integer(32);
+        let state = State {
+            resume: plan
+                .members
+                .iter()
+                .map(|_| builder.alloca(integer))
+                .collect(),
+            stop: builder.alloca(integer),
+            results: product
+                .present()
+                .iter()
+                .map(|member| member.value_type().return_type())
+                .map(|ty| (!ty.is_void()).then(|| (builder.alloca(ty), ty)))
+                .collect(),
+            run: plan.members.iter().map(|_| copier.block("run")).collect(),
+            meet: copier.block("meet"),
+            finish: copier.block("finish"),
+        };
+        for &resume in &state.resume {
+            builder.store(parameters[1], resume);
+        }
+        builder.store(parameters[2], state.stop);
+        builder.branch(state.run[0]);
+
+        // The lock-step copies first: they tell at which groups versions can part.
+        let versions = product.versions();
+        let mut synchronous = Synchronous::new(&copier, products, &versions);
+        let mut partings = Partings {
+            continuation: self,
+            state: &state,
+            blocks: HashMap::new(),
+            pending: exits.iter().copied().collect(),
+        };
+        let mut parted = BTreeSet::new();
+        let mut meetings = BTreeMap::new();
+        while let Some(group) = partings.pending.pop() {
+            if !parted.insert(group) {
+                continue;
+            }
+            if let Some(meeting) = plan.meeting[group] {
+                meetings.insert(meeting, synchronous.block(meeting));
+                synchronous.emit_all(&mut partings)?;
+            }
+        }
+
+        let mut solo = Solo {
+            copier: &copier,
+            state: &state,
+            meetings: &meetings,
+            bodies: HashMap::new(),
+            ends: HashMap::new(),
+            edges: HashMap::new(),
+            work: Vec::new(),
+        };
+        for k in 0..plan.members.len() {
+            self.emit_start(&copier, &state, &mut solo, k, &parted, &meetings);
+        }
+        solo.emit_all();
+        self.emit_meeting(&copier, &state, product, &meetings);
+
+        let mut promotable = state.resume.clone();
+        promotable.push(state.stop);
+        promotable.extend(state.results.iter().flatten().map(|(memory, _)| *memory));
+        self.function.promote(&promotable);
+        self.function.merge_blocks();
+        Ok(())
+    }
+
+    /// Sends member `k` to where it goes on alone.
+    fn emit_start(
+        &self,
+        copier: &Copier,
+        state: &State,
+        solo: &mut Solo,
+        k: usize,
+        parted: &BTreeSet<GroupId>,
+        meetings: &BTreeMap<GroupId, Block>,
+    ) {
+        let plan = copier.plan;
+        let types = Types::of_function(self.function);
+        let mut cases = Vec::new();
+        for &group in parted {
+            let node = plan.matched.groups[group][k];
+            let label = types.constant(32, self.state_at_end_of(group));
+            cases.push((label, solo.end(k, node)));
+        }
+        for &group in meetings.keys() {
+            let node = plan.matched.groups[group][k];
+            cases.push((types.constant(32, 2 * group as u64), solo.body(k, node)));
+        }
+        let builder = copier.builder(state.run[k]);
+        let resume = builder.load(types.integer(32), state.resume[k]);
+        builder.switch(resume, state.after(k), &cases);
+    }
+
+    /// All versions have stopped: they have all returned, or stand at the meeting point, or some of each.
+    fn emit_meeting(
+        &self,
+        copier: &Copier,
+        state: &State,
+        product: &Product,
+        meetings: &BTreeMap<GroupId, Block>,
+    ) {
+        let types = Types::of_function(self.function);
+        let integer = types.integer(32);
+        let builder = copier.builder(state.meet);
+        let returned: Vec<Value> = state
+            .resume
+            .iter()
+            .map(|&resume| {
+                let resume = builder.load(integer, resume);
+                builder.equal(resume, types.constant(32, RETURNED))
+            })
+            .collect();
+        let all = returned[1..]
+            .iter()
+            .fold(returned[0], |all, &one| builder.and(all, one));
+        let any = returned[1..]
+            .iter()
+            .fold(returned[0], |any, &one| builder.or(any, one));
+        let not_all = copier.block("some");
+        builder.conditional_branch(all, state.finish, not_all);
+        let together = copier.block("together");
+        let rest = copier.block("rest");
+        copier
+            .builder(not_all)
+            .conditional_branch(any, rest, together);
+
+        // Those that have not returned go on alone to the end.
+        let builder = copier.builder(rest);
+        builder.store(types.constant(32, self.nowhere), state.stop);
+        builder.branch(state.run[0]);
+
+        let impossible = copier.block("impossible");
+        copier.builder(impossible).unreachable();
+        let builder = copier.builder(together);
+        let stop = builder.load(integer, state.stop);
+        let cases: Vec<(Value, Block)> = meetings
+            .iter()
+            .map(|(&group, &block)| (types.constant(32, group as u64), block))
+            .collect();
+        builder.switch(stop, impossible, &cases);
+
+        let builder = copier.builder(state.finish);
+        let results: Vec<Option<Value>> = state
+            .results
+            .iter()
+            .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
+            .collect();
+        build_return(&builder, product.ty.return_type(), &results);
+    }
+}
+
+/// The continuation's own variables (allocas, promoted at the end) and its fixed blocks.
+struct State {
+    resume: Vec<Value>,
+    stop: Value,
+    results: Vec<Option<(Value, Type)>>,
+    /// Per member: lets it go on alone.
+    run: Vec<Block>,
+    meet: Block,
+    finish: Block,
+}
+
+impl State {
+    /// What comes after member `k` has stopped.
+    fn after(&self, k: usize) -> Block {
+        self.run.get(k + 1).copied().unwrap_or(self.meet)
+    }
+}
+
+/// The lock-step copies' surroundings.
+struct Partings<'a> {
+    continuation: &'a Continuation,
+    state: &'a State,
+    blocks: HashMap<GroupId, Block>,
+    pending: Vec<GroupId>,
+}
+
+impl Surroundings for Partings<'_> {
+    fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool, _: &[Copies]) -> Block {
+        if let Some(&block) = self.blocks.get(&group) {
+            return block;
+        }
+        let block = copier.block("part");
+        let types = Types::of_function(copier.function);
+        let builder = copier.builder(block);
+        let label = types.constant(32, self.continuation.state_at_end_of(group));
+        for &resume in &self.state.resume {
+            builder.store(label, resume);
+        }
+        let stop = self.continuation.stop_after(copier.plan, group);
+        builder.store(types.constant(32, stop), self.state.stop);
+        builder.branch(self.state.run[0]);
+        self.blocks.insert(group, block);
+        self.pending.push(group);
+        block
+    }
+
+    fn finish(&mut self, _: &Copier, builder: &Builder, results: &[Option<Value>]) {
+        for (memory, result) in self.state.results.iter().zip(results) {
+            if let (Some((memory, _)), Some(result)) = (memory, result) {
+                builder.store(*result, *memory);
+            }
+        }
+        builder.branch(self.state.finish);
+    }
+}
+
+/// Emits the copies in which one version runs alone.
+struct Solo<'c, 'p> {
+    copier: &'c Copier<'p>,
+    state: &'c State,
+    meetings: &'c BTreeMap<GroupId, Block>,
+    bodies: HashMap<(usize, NodeId), Block>,
+    /// The nodes' terminators stand in blocks of their own: versions that parted there begin with them.
+    ends: HashMap<(usize, NodeId), Block>,
+    edges: HashMap<(usize, NodeId, NodeId), Block>,
+    work: Vec<Part>,
+}
+
+enum Part {
+    Body(usize, NodeId),
+    End(usize, NodeId),
+}
+
+impl Solo<'_, '_> {
+    fn body(&mut self, k: usize, node: NodeId) -> Block {
+        *self.bodies.entry((k, node)).or_insert_with(|| {
+            self.work.push(Part::Body(k, node));
+            self.copier.block("solo")
+        })
+    }
+
+    fn end(&mut self, k: usize, node: NodeId) -> Block {
+        *self.ends.entry((k, node)).or_insert_with(|| {
+            self.work.push(Part::End(k, node));
+            self.copier.block("end")
+        })
+    }
+
+    fn emit_all(&mut self) {
+        while let Some(part) = self.work.pop() {
+            match part {
+                Part::Body(k, node) => self.emit_body(k, node),
+                Part::End(k, node) => self.emit_end(k, node),
+            }
+        }
+    }
+
+    fn emit_body(&mut self, k: usize, node: NodeId) {
+        let copier = self.copier;
+        let mut builder = copier.builder(self.bodies[&(k, node)]);
+        let group = copier.plan.matched.group_of[k][node];
+        if let Some(group) = group.filter(|group| self.meetings.contains_key(group)) {
+            builder = self.emit_arrival(&builder, k, group);
+        }
+        copier.copy_node(&builder, k, node, &mut Copies::new());
+        let end = self.end(k, node);
+        builder.branch(end);
+    }
+
+    /// Stops member `k` here if this is the meeting point; returns a builder for the other case.
+    fn emit_arrival(&self, builder: &Builder, k: usize, group: GroupId) -> Builder {
+        let copier = self.copier;
+        let types = Types::of_function(copier.function);
+        let stop = builder.load(types.integer(32), self.state.stop);
+        let is_here = builder.equal(stop, types.constant(32, group as u64));
+        let arrived = copier.block("arrived");
+        let on = copier.block("on");
+        builder.conditional_branch(is_here, arrived, on);
+        let builder = copier.builder(arrived);
+        builder.store(types.constant(32, 2 * group as u64), self.state.resume[k]);
+        builder.branch(self.state.after(k));
+        copier.builder(on)
+    }
+
+    /// Where member `k` goes along an edge, with the phis' copies on the way.
+    fn edge(&mut self, k: usize, from: NodeId, to: NodeId) -> Block {
+        let target = self.body(k, to);
+        let copier = self.copier;
+        if !copier.edge_copies_anything(k, to) {
+            return target;
+        }
+        *self.edges.entry((k, from, to)).or_insert_with(|| {
+            let block = copier.block("edge");
+            let builder = copier.builder(block);
+            copier.copy_edge(&builder, k, from, to);
+            builder.branch(target);
+            block
+        })
+    }
+
+    fn emit_end(&mut self, k: usize, node: NodeId) {
+        let copier = self.copier;
+        let builder = copier.builder(self.ends[&(k, node)]);
+        let body = &copier.plan.graphs[k].nodes[node];
+        let targets: Vec<Block> = body
+            .successors
+            .iter()
+            .map(|&successor| self.edge(k, node, successor))
+            .collect();
+        let Some(terminator) = body.terminator else {
+            builder.branch(targets[0]);
+            return;
+        };
+        let mut copies = Copies::new();
+        let operand = |copies: &mut Copies| {
+            terminator
+                .operand(0)
+                .map(|value| copier.read(&builder, k, value, copies))
+        };
+        let made = match terminator.opcode() {
+            LLVMOpcode::LLVMRet => {
+                if let (Some(value), Some((memory, _))) =
+                    (operand(&mut copies), self.state.results[k])
+                {
+                    builder.store(value, memory);
+                }
+                let types = Types::of_function(copier.function);
+                builder.store(types.constant(32, RETURNED), self.state.resume[k]);
+                builder.branch(self.state.after(k))
+            }
+            LLVMOpcode::LLVMBr if targets.len() == 1 => builder.branch(targets[0]),
+            LLVMOpcode::LLVMBr => match operand(&mut copies) {
+                Some(condition) => builder.conditional_branch(condition, targets[0], targets[1]),
+                None => builder.unreachable(),
+            },
+            LLVMOpcode::LLVMSwitch => match operand(&mut copies) {
+                Some(condition) => {
+                    let cases: Vec<(Value, Block)> = terminator
+                        .case_values()
+                        .into_iter()
+                        .zip(targets[1..].iter().copied())
+                        .collect();
+                    builder.switch(condition, targets[0], &cases)
+                }
+                None => builder.unreachable(),
+            },
+            _ => builder.unreachable(),
+        };
+        if let Some(subprogram) = copier.subprogram {
+            made.inline_location(terminator, subprogram);
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! Copies nodes of a version into a product function.
+//!
+//! A node is self-contained: what it needs from elsewhere it reads from slots, what others need of it it
+//! writes to slots, so it can be emitted any number of times. In a lock-step function slots are allocas that
+//! are promoted to SSA values afterwards, in a continuation they are fields of the frame.
+
+use super::plan::{is_static_alloca, GroupId, Plan};
+use super::products::Products;
+use crate::llvm::{append_block, Block, Builder, Subprogram, Type, Value};
+use crate::nodes::NodeId;
+use crate::{Error, Result};
+use inkwell::llvm_sys::LLVMOpcode;
+use std::collections::HashMap;
+
+/// Where a slot's value is found.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// The value itself, the same in the whole function: an argument, the address of a static alloca.
+    Value(Value),
+    /// Memory of the slot's own.
+    Memory(Value),
+    /// A field of the frame.
+    Field(u32),
+}
+
+/// The function being written and where its slots are.
+pub(super) struct Copier<'p> {
+    pub(super) plan: &'p Plan,
+    pub(super) function: Value,
+    /// The artificial subprogram of the function, if the versions have debug info.
+    pub(super) subprogram: Option<Subprogram>,
+    /// Per member and slot.
+    pub(super) places: Vec<Vec<Place>>,
+    /// Pointer to the frame and its type, for [`Place::Field`].
+    pub(super) frame: Option<(Value, Type)>,
+}
+
+/// The copies of values within one emitted node.
+pub(super) type Copies = HashMap<Value, Value>;
+
+impl Copier<'_> {
+    /// A builder at the end of `block` whose instructions belong to no line.
+    pub(super) fn builder(&self, block: Block) -> Builder {
+        let builder = Builder::at_end(block);
+        if let Some(subprogram) = self.subprogram {
+            builder.set_artificial_location(subprogram);
+        }
+        builder
+    }
+
+    pub(super) fn block(&self, name: &str) -> Block {
+        append_block(self.function, name)
+    }
+
+    /// What `value` of member `k` is here: constants are themselves.
+    pub(super) fn read(
+        &self,
+        builder: &Builder,
+        k: usize,
+        value: Value,
+        copies: &mut Copies,
+    ) -> Value {
+        if let Some(&copy) = copies.get(&value) {
+            return copy;
+        }
+        let Some(&slot) = self.plan.members[k].slot_of.get(&value) else {
+            return value;
+        };
+        let copy = match self.places[k][slot] {
+            Place::Value(known) => known,
+            place => builder.load(value.ty(), self.address(builder, place)),
+        };
+        copies.insert(value, copy);
+        copy
+    }
+
+    /// Stores what member `k`'s `value` is now, if it has a slot.
+    pub(super) fn write(&self, builder: &Builder, k: usize, value: Value, copy: Value) {
+        if let Some(&slot) = self.plan.members[k].slot_of.get(&value) {
+            match self.places[k][slot] {
+                Place::Value(_) => {}
+                place => {
+                    builder.store(copy, self.address(builder, place));
+                }
+            }
+        }
+    }
+
+    fn address(&self, builder: &Builder, place: Place) -> Value {
+        match (place, self.frame) {
+            (Place::Field(field), Some((frame, ty))) => builder.field(ty, frame, field),
+            (Place::Memory(memory), _) | (Place::Value(memory), _) => memory,
+            (Place::Field(_), None) => unreachable!("fields are used only where there is a frame"),
+        }
+    }
+
+    /// Copies the instructions of a node (not its phis and terminator).
+    pub(super) fn copy_node(&self, builder: &Builder, k: usize, node: NodeId, copies: &mut Copies) {
+        let entry_block = self.plan.graphs[k].nodes[0].block;
+        let body = &self.plan.graphs[k].nodes[node];
+        for &instruction in &body.instructions {
+            if body.block == entry_block && is_static_alloca(instruction) {
+                continue;
+            }
+            self.copy_instruction(builder, k, instruction, copies);
+        }
+    }
+
+    fn copy_instruction(
+        &self,
+        builder: &Builder,
+        k: usize,
+        instruction: Value,
+        copies: &mut Copies,
+    ) {
+        let operands: Vec<Value> = instruction
+            .operands()
+            .into_iter()
+            .map(|operand| self.read(builder, k, operand, copies))
+            .collect();
+        let copy = builder.insert_clone(instruction);
+        for (index, operand) in operands.into_iter().enumerate() {
+            copy.set_operand(index as u32, operand);
+        }
+        copy.drop_alias_scopes();
+        if let Some(subprogram) = self.subprogram {
+            copy.inline_location(instruction, subprogram);
+        }
+        copies.insert(instruction, copy);
+        self.write(builder, k, instruction, copy);
+    }
+
+    /// Emits the copies into the phis of `to` that its edge from `from` makes; they happen at once.
+    pub(super) fn copy_edge(&self, builder: &Builder, k: usize, from: NodeId, to: NodeId) {
+        let graph = &self.plan.graphs[k];
+        let block = graph.nodes[from].block;
+        let mut copies = Copies::new();
+        let values: Vec<(Value, Value)> = graph.nodes[to]
+            .phis
+            .iter()
+            .filter_map(|&phi| Some((phi, phi.incoming_from(block)?)))
+            .map(|(phi, value)| (phi, self.read(builder, k, value, &mut copies)))
+            .collect();
+        for (phi, value) in values {
+            self.write(builder, k, phi, value);
+        }
+    }
+
+    pub(super) fn edge_copies_anything(&self, k: usize, to: NodeId) -> bool {
+        !self.plan.graphs[k].nodes[to].phis.is_empty()
+    }
+}
+
+/// What differs between the two places where versions run in lock-step.
+pub(super) trait Surroundings {
+    /// The block that all versions go to when they cannot follow the end of `group` together: `differ` if
+    /// that is because their conditions differ, otherwise because what follows is not matched.
+    fn exit(&mut self, copier: &Copier, group: GroupId, differ: bool, copies: &[Copies]) -> Block;
+
+    /// Ends the function with the members' return values.
+    fn finish(&mut self, copier: &Copier, builder: &Builder, results: &[Option<Value>]);
+}
+
+/// Emits groups of matched nodes, all versions back to back.
+pub(super) struct Synchronous<'c, 'p, 'm, 'ctx> {
+    copier: &'c Copier<'p>,
+    products: &'c Products<'m, 'ctx>,
+    /// The version of each member.
+    versions: &'c [usize],
+    blocks: HashMap<GroupId, Block>,
+    edges: HashMap<(GroupId, GroupId), Block>,
+    work: Vec<GroupId>,
+}
+
+impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
+    pub(super) fn new(
+        copier: &'c Copier<'p>,
+        products: &'c Products<'m, 'ctx>,
+        versions: &'c [usize],
+    ) -> Self {
+        Synchronous {
+            copier,
+            products,
+            versions,
+            blocks: HashMap::new(),
+            edges: HashMap::new(),
+            work: Vec::new(),
+        }
+    }
+
+    /// The block where `group` begins; it is emitted later.
+    pub(super) fn block(&mut self, group: GroupId) -> Block {
+        *self.blocks.entry(group).or_insert_with(|| {
+            self.work.push(group);
+            self.copier.block("sync")
+        })
+    }
+
+    /// Emits every group asked for, and those that can be reached from there in lock-step.
+    pub(super) fn emit_all(&mut self, surroundings: &mut dyn Surroundings) -> Result<()> {
+        while let Some(group) = self.work.pop() {
+            self.emit(group, surroundings)?;
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, group: GroupId, surroundings: &mut dyn Surroundings) -> Result<()> {
+        let copier = self.copier;
+        let plan = copier.plan;
+        let nodes = &plan.matched.groups[group];
+        let builder = copier.builder(self.blocks[&group]);
+        let mut copies: Vec<Copies> = vec![Copies::new(); nodes.len()];
+        let is_call = nodes
+            .iter()
+            .enumerate()
+            .all(|(k, &node)| plan.graphs[k].nodes[node].is_call);
+        if !(is_call && self.call_product(&builder, nodes, &mut copies)) {
+            for (k, &node) in nodes.iter().enumerate() {
+                copier.copy_node(&builder, k, node, &mut copies[k]);
+            }
+        }
+        self.emit_end(group, &builder, &mut copies, surroundings)
+    }
+
+    /// One call of the product function for the members' calls. False if there is none.
+    fn call_product(&self, builder: &Builder, nodes: &[NodeId], copies: &mut [Copies]) -> bool {
+        let copier = self.copier;
+        let calls: Vec<Value> = nodes
+            .iter()
+            .enumerate()
+            .map(|(k, &node)| copier.plan.graphs[k].nodes[node].instructions[0])
+            .collect();
+        let Some(target) = self.products.target(&calls, self.versions) else {
+            return false;
+        };
+        let mut arguments = Vec::new();
+        let mut pointers = Vec::new();
+        for (k, &call) in calls.iter().enumerate() {
+            let mut read = |value| copier.read(builder, k, value, &mut copies[k]);
+            arguments.push(
+                (0..call.argument_count())
+                    .filter_map(|i| call.operand(i))
+                    .map(&mut read)
+                    .collect::<Vec<Value>>(),
+            );
+            pointers.extend(call.called_operand().map(&mut read));
+        }
+        let results = self
+            .products
+            .call(builder, &target, self.versions, &pointers, &arguments);
+        if let Some(subprogram) = copier.subprogram {
+            results.call.inline_location(calls[0], subprogram);
+        }
+        for (k, &call) in calls.iter().enumerate() {
+            if let Some(value) = results.values[k] {
+                copies[k].insert(call, value);
+                copier.write(builder, k, call, value);
+            }
+        }
+        true
+    }
+
+    /// The block for the edge between two groups, with the phis' copies of all members.
+    fn edge(&mut self, from: GroupId, to: GroupId) -> Block {
+        let target = self.block(to);
+        let copier = self.copier;
+        let matched = &copier.plan.matched;
+        let (sources, targets) = (&matched.groups[from], &matched.groups[to]);
+        if (0..targets.len()).all(|k| !copier.edge_copies_anything(k, targets[k])) {
+            return target;
+        }
+        *self.edges.entry((from, to)).or_insert_with(|| {
+            let block = copier.block("edge");
+            let builder = copier.builder(block);
+            for k in 0..targets.len() {
+                copier.copy_edge(&builder, k, sources[k], targets[k]);
+            }
+            builder.branch(target);
+            block
+        })
+    }
+
+    /// Where the members go together if each goes to its node in `targets`.
+    fn follow(
+        &mut self,
+        group: GroupId,
+        targets: &[NodeId],
+        copies: &[Copies],
+        surroundings: &mut dyn Surroundings,
+    ) -> Block {
+        match self.copier.plan.group_of_targets(targets) {
+            Some(next) => self.edge(group, next),
+            None => surroundings.exit(self.copier, group, false, copies),
+        }
+    }
+
+    fn emit_end(
+        &mut self,
+        group: GroupId,
+        builder: &Builder,
+        copies: &mut [Copies],
+        surroundings: &mut dyn Surroundings,
+    ) -> Result<()> {
+        let copier = self.copier;
+        let plan = copier.plan;
+        let nodes = &plan.matched.groups[group];
+        let terminators: Option<Vec<Value>> = nodes
+            .iter()
+            .enumerate()
+            .map(|(k, &node)| plan.graphs[k].nodes[node].terminator)
+            .collect();
+        let successors: Vec<&[NodeId]> = nodes
+            .iter()
+            .enumerate()
+            .map(|(k, &node)| plan.graphs[k].nodes[node].successors.as_slice())
+            .collect();
+        let opcode = match &terminators {
+            Some(all) if all.iter().all(|t| t.opcode() == all[0].opcode()) => Some(all[0].opcode()),
+            _ => None,
+        };
+        let all_have = |count: usize| successors.iter().all(|s| s.len() == count);
+        let is_plain_jump = all_have(1)
+            && terminators
+                .iter()
+                .flatten()
+                .all(|t| t.opcode() == LLVMOpcode::LLVMBr);
+        match (opcode, terminators) {
+            _ if is_plain_jump => {
+                let targets: Vec<NodeId> = successors.iter().map(|s| s[0]).collect();
+                let next = self.follow(group, &targets, copies, surroundings);
+                builder.branch(next);
+            }
+            (Some(LLVMOpcode::LLVMRet), Some(all)) => {
+                let results: Vec<Option<Value>> = all
+                    .iter()
+                    .enumerate()
+                    .map(|(k, ret)| {
+                        let value = ret.operand(0)?;
+                        Some(copier.read(builder, k, value, &mut copies[k]))
+                    })
+                    .collect();
+                surroundings.finish(copier, builder, &results);
+            }
+            (Some(LLVMOpcode::LLVMUnreachable), _) => {
+                builder.unreachable();
+            }
+            (Some(LLVMOpcode::LLVMBr), Some(all)) if all_have(2) => {
+                self.emit_branch(group, builder, &all, &successors, copies, surroundings);
+            }
+            (Some(LLVMOpcode::LLVMSwitch), Some(all)) => {
+                self.emit_switch(group, builder, &all, &successors, copies, surroundings);
+            }
+            _ => {
+                let exit = surroundings.exit(copier, group, false, copies);
+                builder.branch(exit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Branches to the exit unless the members' conditions are equal; returns a builder for what follows and
+    /// the first condition. None: the types do not allow it, and the exit is taken always.
+    fn compare(
+        &mut self,
+        group: GroupId,
+        builder: &Builder,
+        terminators: &[Value],
+        inverted: &[bool],
+        copies: &mut [Copies],
+        surroundings: &mut dyn Surroundings,
+    ) -> Option<(Builder, Value)> {
+        let copier = self.copier;
+        let conditions: Vec<Value> = terminators
+            .iter()
+            .enumerate()
+            .map(|(k, terminator)| {
+                let condition = terminator.operand(0).unwrap_or(*terminator);
+                copier.read(builder, k, condition, &mut copies[k])
+            })
+            .collect();
+        let first = conditions[0];
+        let mut differ: Option<Value> = None;
+        for (k, &condition) in conditions.iter().enumerate().skip(1) {
+            if condition.ty() != first.ty() {
+                let exit = surroundings.exit(copier, group, true, copies);
+                builder.branch(exit);
+                return None;
+            }
+            let different = if inverted[k] {
+                builder.equal(first, condition)
+            } else {
+                builder.not_equal(first, condition)
+            };
+            differ = Some(match differ {
+                Some(before) => builder.or(before, different),
+                None => different,
+            });
+        }
+        let differ = differ?;
+        let exit = surroundings.exit(copier, group, true, copies);
+        let together = copier.block("together");
+        builder.conditional_branch(differ, exit, together);
+        Some((copier.builder(together), first))
+    }
+
+    fn emit_branch(
+        &mut self,
+        group: GroupId,
+        builder: &Builder,
+        terminators: &[Value],
+        successors: &[&[NodeId]],
+        copies: &mut [Copies],
+        surroundings: &mut dyn Surroundings,
+    ) {
+        let plan = self.copier.plan;
+        // A version may have the branch the other way round.
+        let inverted: Vec<bool> = (0..successors.len())
+            .map(|k| {
+                let group_of = |member: usize, node: NodeId| plan.matched.group_of[member][node];
+                let same = |a: usize, b: usize| {
+                    let first = group_of(0, successors[0][a]);
+                    first.is_some() && first == group_of(k, successors[k][b])
+                };
+                let straight = usize::from(same(0, 0)) + usize::from(same(1, 1));
+                let crossed = usize::from(same(0, 1)) + usize::from(same(1, 0));
+                crossed > straight
+            })
+            .collect();
+        let Some((rest, condition)) =
+            self.compare(group, builder, terminators, &inverted, copies, surroundings)
+        else {
+            return;
+        };
+        let mut side = |index: usize| {
+            let targets: Vec<NodeId> = successors
+                .iter()
+                .zip(&inverted)
+                .map(|(s, &inverted)| s[index ^ usize::from(inverted)])
+                .collect();
+            self.follow(group, &targets, copies, surroundings)
+        };
+        let (then, otherwise) = (side(0), side(1));
+        let branch = rest.conditional_branch(condition, then, otherwise);
+        if let Some(subprogram) = self.copier.subprogram {
+            branch.inline_location(terminators[0], subprogram);
+        }
+    }
+
+    fn emit_switch(
+        &mut self,
+        group: GroupId,
+        builder: &Builder,
+        terminators: &[Value],
+        successors: &[&[NodeId]],
+        copies: &mut [Copies],
+        surroundings: &mut dyn Surroundings,
+    ) {
+        let straight = vec![false; terminators.len()];
+        let Some((rest, condition)) =
+            self.compare(group, builder, terminators, &straight, copies, surroundings)
+        else {
+            return;
+        };
+        // Each member's targets by case value; the default stands first in the successors.
+        let tables: Vec<HashMap<Value, NodeId>> = terminators
+            .iter()
+            .zip(successors)
+            .map(|(terminator, successors)| {
+                terminator
+                    .case_values()
+                    .into_iter()
+                    .zip(successors[1..].iter().copied())
+                    .collect()
+            })
+            .collect();
+        let mut targets_of = |case: Option<Value>| {
+            let targets: Vec<NodeId> = tables
+                .iter()
+                .zip(successors)
+                .map(|(table, successors)| {
+                    case.and_then(|case| table.get(&case).copied())
+                        .unwrap_or(successors[0])
+                })
+                .collect();
+            self.follow(group, &targets, copies, surroundings)
+        };
+        let default = targets_of(None);
+        let mut cases = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for terminator in terminators {
+            for case in terminator.case_values() {
+                if seen.insert(case) {
+                    cases.push((case, targets_of(Some(case))));
+                }
+            }
+        }
+        let switch = rest.switch(condition, default, &cases);
+        if let Some(subprogram) = self.copier.subprogram {
+            switch.inline_location(terminators[0], subprogram);
+        }
+    }
+}
+
+/// A broken assumption of the weave pass.
+pub(super) fn broken(reason: impl std::fmt::Display) -> Error {
+    Error::internal("weave", reason)
+}

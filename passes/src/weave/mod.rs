@@ -1,0 +1,205 @@
+//! **weave**: adds the product functions, in which matched code of all versions runs in lock-step.
+//!
+//! Input: the product module with all versions renamed and linked in. Guarantee: the versions' plain functions
+//! stay as they are; for every matched function there is `_PP_f`, which runs all versions' activations of f
+//! together, and `_PP_f.diverged`, which finishes an activation whose versions have parted. Behaviour of each
+//! version is that of its plain functions, whatever the matcher said: a wrong match costs lock-step only.
+//!
+//! Not woven, with the reason in the report: see [`align::not_woven_reason`]. A version that ended inside a
+//! call is a divergence like any other, since the test of its alive flag is a branch of its own code.
+//!
+//! The construction (lock-step function in SSA form with exits into a continuation that keeps its values in
+//! memory) is that of an optimised tier with on-stack replacement into a baseline tier.
+
+mod continuation;
+mod emit;
+mod lockstep;
+mod plan;
+mod products;
+
+use crate::align;
+use crate::llvm::{self, Module, Value};
+use crate::nodes::Graph;
+use crate::{rename, runtime, Error, Result};
+use continuation::Continuation;
+use plan::Plan;
+use products::{Product, Products};
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+
+/// What weaving did with one function.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionReport {
+    /// The function's name, without prefix, in the first version that has it.
+    pub name: String,
+    /// The versions (counted from 1) that have it.
+    pub versions: Vec<usize>,
+    /// Nodes of each version's function.
+    pub nodes: Vec<usize>,
+    /// Nodes matched in all of these versions.
+    pub matched: usize,
+    /// Why it runs one version after the other; none if it is woven.
+    pub sequential: Option<String>,
+}
+
+/// What is woven and what is not.
+#[derive(Clone, Debug, Default)]
+pub struct WeaveOptions {
+    /// Do not weave at all.
+    pub none: bool,
+    /// Functions (names without prefix) that stay sequential.
+    pub except: Vec<String>,
+    /// Functions that correspond under different names: old, new.
+    pub map: Vec<(String, String)>,
+}
+
+/// Weaves the functions of `count` versions in `module`.
+pub(crate) fn weave(
+    module: &Module,
+    count: usize,
+    options: &WeaveOptions,
+) -> Result<Vec<FunctionReport>> {
+    let functions: Vec<Vec<Value>> = (0..count)
+        .map(|version| candidates(module, version))
+        .collect();
+    let mut reports = Vec::new();
+    let mut declared = Vec::new();
+    for group in align::match_functions(&functions, &options.map) {
+        let present: Vec<(usize, Value)> = group
+            .members
+            .iter()
+            .enumerate()
+            .filter_map(|(version, member)| member.map(|member| (version, member)))
+            .collect();
+        let (first_version, first) = present[0];
+        let name = plain_name(first, first_version);
+        let sequential = if present.len() < 2 {
+            Some("exists in one version only".to_string())
+        } else if options.except.contains(&name) {
+            Some("excluded by --no-weave".to_string())
+        } else {
+            present
+                .iter()
+                .find_map(|(_, member)| not_woven_reason(*member))
+        };
+        if sequential.is_none() {
+            let product = Product::declare(module, &format!("_PP_{name}"), group.members.clone());
+            declared.push((product, reports.len()));
+        }
+        reports.push(FunctionReport {
+            name,
+            versions: present.iter().map(|(version, _)| version + 1).collect(),
+            nodes: present
+                .iter()
+                .map(|(_, f)| Graph::of(*f).nodes.len())
+                .collect(),
+            matched: 0,
+            sequential,
+        });
+    }
+    let (all, report_of): (Vec<Product>, Vec<usize>) = declared.into_iter().unzip();
+    let group_of: HashMap<Value, usize> = all
+        .iter()
+        .enumerate()
+        .flat_map(|(index, product)| product.present().into_iter().map(move |f| (f, index)))
+        .collect();
+    let products = Products::new(module, all);
+    for (product, report) in products.all.iter().zip(report_of) {
+        reports[report].matched = weave_function(module, product, &products, &group_of)?;
+    }
+    products.emit_dispatchers();
+    Ok(reports)
+}
+
+/// Why a function cannot be woven (DESIGN.md 4.5).
+fn not_woven_reason(function: Value) -> Option<String> {
+    if function.value_type().is_variadic() {
+        return Some("variadic definition".into());
+    }
+    let graph = Graph::of(function);
+    for node in &graph.nodes {
+        for &instruction in node.instructions.iter().chain(&node.terminator) {
+            use inkwell::llvm_sys::LLVMOpcode::*;
+            let reason = match instruction.opcode() {
+                LLVMInvoke | LLVMLandingPad | LLVMResume | LLVMCatchPad | LLVMCleanupPad => {
+                    "exception handling"
+                }
+                LLVMCallBr => "callbr",
+                LLVMIndirectBr => "indirectbr",
+                LLVMCall if instruction.is_must_tail() => "musttail call",
+                LLVMCall => match instruction.called_function() {
+                    Some(callee) if callee.has_attribute("returns_twice") => {
+                        "calls a function that returns twice"
+                    }
+                    Some(callee) if callee.name_text().starts_with("llvm.stack") => {
+                        "variable-length array"
+                    }
+                    Some(callee) if callee.name_text().starts_with("llvm.coro") => "coroutine",
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            return Some(reason.into());
+        }
+    }
+    None
+}
+
+/// The functions of a version that may be woven: the program's, and the ones of the runtime through which
+/// core/ runs it.
+fn candidates(module: &Module, version: usize) -> Vec<Value> {
+    let prefix = rename::prefix(version);
+    llvm::functions(module)
+        .into_iter()
+        .filter(|function| !function.is_declaration())
+        .filter(|function| function.name_text().starts_with(&prefix))
+        .filter(|&function| {
+            !runtime::is_runtime(function)
+                || runtime::WOVEN.contains(&plain_name(function, version).as_str())
+        })
+        .collect()
+}
+
+fn plain_name(function: Value, version: usize) -> String {
+    let name = function.name_text();
+    name.strip_prefix(&rename::prefix(version))
+        .map_or(name.clone(), str::to_string)
+}
+
+/// Writes one product function; returns how many nodes are matched.
+fn weave_function(
+    module: &Module,
+    product: &Product,
+    products: &Products,
+    group_of: &HashMap<Value, usize>,
+) -> Result<usize> {
+    let graphs: Vec<Graph> = product.present().into_iter().map(Graph::of).collect();
+    let matched = align::match_nodes(&graphs, &|callee| group_of.get(&callee).copied());
+    let matched_count = matched.groups.len();
+    let alive = product
+        .versions()
+        .into_iter()
+        .map(|version| {
+            let name = format!("{}p3v_alive", rename::prefix(version));
+            llvm::global_named(module, &name)
+                .ok_or_else(|| Error::internal("weave", format!("no {name}")))
+        })
+        .collect::<Result<Vec<Value>>>()?;
+    let plan = Plan::new(graphs, matched, &alive);
+    let subprogram = product
+        .present()
+        .iter()
+        .find_map(|member| product.function.make_subprogram(*member));
+    let continuation = Continuation::declare(module, &plan, product);
+    let exits: BTreeSet<_> = lockstep::emit(&plan, product, products, &continuation, subprogram)?;
+    if exits.is_empty() {
+        continuation.function.delete_function();
+    } else {
+        let subprogram = product
+            .present()
+            .iter()
+            .find_map(|member| continuation.function.make_subprogram(*member));
+        continuation.emit(&plan, product, products, exits, subprogram)?;
+    }
+    Ok(matched_count)
+}

@@ -1,0 +1,379 @@
+//! The product functions of a program: their types, how they are called, and the dispatch of calls through
+//! pointers.
+
+use crate::llvm::{self, append_block, Block, Builder, Module, Type, Types, Value};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+/// `{r1, r2, ...} _PP_f(i1 p1, i1 p2, ..., args1..., args2..., ...)`
+pub(crate) struct Product {
+    pub(crate) function: Value,
+    pub(crate) ty: Type,
+    /// Per version: its plain function.
+    pub(crate) members: Vec<Option<Value>>,
+}
+
+impl Product {
+    /// Declares the product function of `members` (at least two).
+    pub(super) fn declare(module: &Module, name: &str, members: Vec<Option<Value>>) -> Product {
+        let types = Types::of(module);
+        let present: Vec<Value> = members.iter().flatten().copied().collect();
+        let mut parameters = vec![types.integer(1); present.len()];
+        for member in &present {
+            parameters.extend(member.value_type().parameter_types());
+        }
+        let ty = types.function(result_type(&types, &present), &parameters);
+        let function = llvm::add_function(module, name, ty);
+        function.set_internal();
+        function.copy_code_generation_attributes(present[0]);
+        let mut index = present.len() as u32;
+        for member in &present {
+            for parameter in 0..member.parameters().len() as u32 {
+                function.copy_byval(index, *member, parameter);
+                index += 1;
+            }
+        }
+        Product {
+            function,
+            ty,
+            members,
+        }
+    }
+
+    /// The versions that have the function.
+    pub(crate) fn versions(&self) -> Vec<usize> {
+        (0..self.members.len())
+            .filter(|&version| self.members[version].is_some())
+            .collect()
+    }
+
+    /// The plain functions of [`Product::versions`].
+    pub(crate) fn present(&self) -> Vec<Value> {
+        self.members.iter().flatten().copied().collect()
+    }
+
+    /// Splits the product function's parameters: activation variables, and each member's arguments.
+    pub(super) fn split_parameters(&self) -> (Vec<Value>, Vec<Vec<Value>>) {
+        let mut parameters = self.function.parameters().into_iter();
+        let present = self.present();
+        let active = parameters.by_ref().take(present.len()).collect();
+        let arguments = present
+            .iter()
+            .map(|member| {
+                parameters
+                    .by_ref()
+                    .take(member.parameters().len())
+                    .collect()
+            })
+            .collect();
+        (active, arguments)
+    }
+}
+
+/// A struct of the results of those that have one; void if none has.
+fn result_type(types: &Types, functions: &[Value]) -> Type {
+    let results: Vec<Type> = functions
+        .iter()
+        .map(|f| f.value_type().return_type())
+        .filter(|ty| !ty.is_void())
+        .collect();
+    if results.is_empty() {
+        types.void()
+    } else {
+        types.structure(&results)
+    }
+}
+
+/// Returns the members' results from a function of [`result_type`].
+pub(super) fn build_return(builder: &Builder, ty: Type, results: &[Option<Value>]) {
+    if ty.is_void() {
+        builder.ret(None);
+        return;
+    }
+    let mut all = ty.undefined();
+    for (field, result) in results.iter().flatten().enumerate() {
+        all = builder.insert_value(all, *result, field as u32);
+    }
+    builder.ret(Some(all));
+}
+
+/// What a matched call becomes.
+pub(super) enum Target {
+    /// Index of a product function.
+    Product(usize),
+    /// A dispatcher, which takes the pointers in front of the arguments.
+    Dispatcher(Value, Type),
+}
+
+/// A product call and the result of each caller's member.
+pub(super) struct Results {
+    pub(super) call: Value,
+    pub(super) values: Vec<Option<Value>>,
+}
+
+/// All product functions, and the dispatchers made so far.
+pub(super) struct Products<'m, 'ctx> {
+    module: &'m Module<'ctx>,
+    pub(super) all: Vec<Product>,
+    by_member: HashMap<Value, usize>,
+    dispatchers: RefCell<BTreeMap<usize, Dispatcher>>,
+    by_key: RefCell<HashMap<(Vec<usize>, Vec<Type>), Option<usize>>>,
+}
+
+/// A function that finds the product function of a tuple of pointers.
+struct Dispatcher {
+    function: Value,
+    ty: Type,
+    versions: Vec<usize>,
+    types: Vec<Type>,
+    candidates: Vec<usize>,
+}
+
+impl<'m, 'ctx> Products<'m, 'ctx> {
+    pub(super) fn new(module: &'m Module<'ctx>, all: Vec<Product>) -> Self {
+        let mut by_member = HashMap::new();
+        for (index, product) in all.iter().enumerate() {
+            for member in product.present() {
+                by_member.insert(member, index);
+            }
+        }
+        Products {
+            module,
+            all,
+            by_member,
+            dispatchers: RefCell::default(),
+            by_key: RefCell::default(),
+        }
+    }
+
+    /// What the calls (one per version of `versions`) become together; none if each has to be made alone.
+    pub(super) fn target(&self, calls: &[Value], versions: &[usize]) -> Option<Target> {
+        let callees: Vec<Option<Value>> = calls.iter().map(|call| call.called_function()).collect();
+        if callees.iter().all(Option::is_none) {
+            return self.dispatcher(calls, versions);
+        }
+        let mut found = None;
+        for (call, callee) in calls.iter().zip(callees) {
+            let callee = callee?;
+            let index = *self.by_member.get(&callee)?;
+            let is_same = *found.get_or_insert(index) == index;
+            if !is_same || call.called_type() != callee.value_type() {
+                return None;
+            }
+        }
+        found.map(Target::Product)
+    }
+
+    fn dispatcher(&self, calls: &[Value], versions: &[usize]) -> Option<Target> {
+        let types: Vec<Type> = calls.iter().map(|call| call.called_type()).collect();
+        let is_plain = calls
+            .iter()
+            .all(|call| call.has_default_convention() && !call.passes_memory_by_value())
+            && types.iter().all(|ty| !ty.is_variadic());
+        if !is_plain {
+            return None;
+        }
+        let key = (versions.to_vec(), types);
+        if let Some(known) = self.by_key.borrow().get(&key) {
+            let dispatchers = self.dispatchers.borrow();
+            return known.map(|index| {
+                let dispatcher = &dispatchers[&index];
+                Target::Dispatcher(dispatcher.function, dispatcher.ty)
+            });
+        }
+        let candidates: Vec<usize> = (0..self.all.len())
+            .filter(|&index| {
+                versions.iter().zip(&key.1).all(|(&version, &ty)| {
+                    self.all[index].members[version]
+                        .is_some_and(|member| member.value_type() == ty && member.address_taken())
+                })
+            })
+            .collect();
+        if candidates.is_empty() {
+            self.by_key.borrow_mut().insert(key, None);
+            return None;
+        }
+        let context = Types::of(self.module);
+        let results: Vec<Type> = key
+            .1
+            .iter()
+            .map(|ty| ty.return_type())
+            .filter(|ty| !ty.is_void())
+            .collect();
+        let result = if results.is_empty() {
+            context.void()
+        } else {
+            context.structure(&results)
+        };
+        let mut parameters = vec![context.pointer(); versions.len()];
+        parameters.extend(key.1.iter().flat_map(|ty| ty.parameter_types()));
+        let ty = context.function(result, &parameters);
+        let index = self.dispatchers.borrow().len();
+        let function = llvm::add_function(self.module, &format!("_PP_dispatch.{index}"), ty);
+        function.set_internal();
+        let (versions, types) = key.clone();
+        self.by_key.borrow_mut().insert(key, Some(index));
+        self.dispatchers.borrow_mut().insert(
+            index,
+            Dispatcher {
+                function,
+                ty,
+                versions,
+                types,
+                candidates,
+            },
+        );
+        Some(Target::Dispatcher(function, ty))
+    }
+
+    /// Calls a target for the versions of a caller. `pointers` are the called pointers.
+    pub(super) fn call(
+        &self,
+        builder: &Builder,
+        target: &Target,
+        versions: &[usize],
+        pointers: &[Value],
+        arguments: &[Vec<Value>],
+    ) -> Results {
+        match target {
+            Target::Dispatcher(function, ty) => {
+                let mut all = pointers.to_vec();
+                all.extend(arguments.iter().flatten());
+                let call = builder.call(*ty, *function, &all);
+                let mut field = 0;
+                let values = pointers.iter().enumerate().map(|(k, _)| {
+                    let index = self.dispatcher_of(*function);
+                    let returns = !self.dispatchers.borrow()[&index].types[k]
+                        .return_type()
+                        .is_void();
+                    returns.then(|| {
+                        field += 1;
+                        builder.extract_value(call, field - 1)
+                    })
+                });
+                let values = values.collect();
+                Results { call, values }
+            }
+            Target::Product(index) => {
+                self.call_product(builder, &self.all[*index], versions, arguments)
+            }
+        }
+    }
+
+    fn dispatcher_of(&self, function: Value) -> usize {
+        self.dispatchers
+            .borrow()
+            .iter()
+            .find(|(_, dispatcher)| dispatcher.function == function)
+            .map_or(0, |(&index, _)| index)
+    }
+
+    /// Calls a product function for some of its versions; the others are inactive.
+    pub(super) fn call_product(
+        &self,
+        builder: &Builder,
+        product: &Product,
+        versions: &[usize],
+        arguments: &[Vec<Value>],
+    ) -> Results {
+        let types = Types::of(self.module);
+        let mut active = Vec::new();
+        let mut all = Vec::new();
+        let mut fields = HashMap::new();
+        let mut field = 0;
+        for version in product.versions() {
+            let Some(member) = product.members[version] else {
+                continue;
+            };
+            let caller = versions.iter().position(|&v| v == version);
+            active.push(types.constant(1, caller.is_some().into()));
+            match caller {
+                Some(k) => all.extend(&arguments[k]),
+                None => all.extend(
+                    member
+                        .value_type()
+                        .parameter_types()
+                        .into_iter()
+                        .map(Type::zero),
+                ),
+            }
+            if !member.value_type().return_type().is_void() {
+                fields.insert(version, field);
+                field += 1;
+            }
+        }
+        active.extend(all);
+        let call = builder.call(product.ty, product.function, &active);
+        call.copy_call_attributes_from(product.function);
+        let values = versions
+            .iter()
+            .map(|version| {
+                fields
+                    .get(version)
+                    .map(|&field| builder.extract_value(call, field))
+            })
+            .collect();
+        Results { call, values }
+    }
+
+    /// Writes the bodies of the dispatchers: compare the pointers with each candidate's members, call its
+    /// product function; if none fits, call each pointer alone.
+    pub(super) fn emit_dispatchers(&self) {
+        for dispatcher in self.dispatchers.borrow().values() {
+            let mut block = append_block(dispatcher.function, "");
+            for &candidate in &dispatcher.candidates {
+                block = self.emit_candidate(dispatcher, candidate, block);
+            }
+            let builder = Builder::at_end(block);
+            let (pointers, arguments) = dispatcher.split_parameters();
+            let results: Vec<Option<Value>> = pointers
+                .iter()
+                .enumerate()
+                .map(|(k, &pointer)| {
+                    let ty = dispatcher.types[k];
+                    let result = builder.call(ty, pointer, &arguments[k]);
+                    (!ty.return_type().is_void()).then_some(result)
+                })
+                .collect();
+            build_return(&builder, dispatcher.ty.return_type(), &results);
+        }
+    }
+
+    /// Returns the block for the next candidate.
+    fn emit_candidate(&self, dispatcher: &Dispatcher, candidate: usize, block: Block) -> Block {
+        let product = &self.all[candidate];
+        let (pointers, arguments) = dispatcher.split_parameters();
+        let next = append_block(dispatcher.function, "next");
+        let mut block = block;
+        for (&version, &pointer) in dispatcher.versions.iter().zip(&pointers) {
+            let Some(member) = product.members[version] else {
+                continue;
+            };
+            let builder = Builder::at_end(block);
+            block = append_block(dispatcher.function, "candidate");
+            builder.conditional_branch(builder.equal(pointer, member), block, next);
+        }
+        let builder = Builder::at_end(block);
+        let results = self.call_product(&builder, product, &dispatcher.versions, &arguments);
+        build_return(&builder, dispatcher.ty.return_type(), &results.values);
+        next
+    }
+}
+
+impl Dispatcher {
+    fn split_parameters(&self) -> (Vec<Value>, Vec<Vec<Value>>) {
+        let mut parameters = self.function.parameters().into_iter();
+        let pointers = parameters.by_ref().take(self.types.len()).collect();
+        let arguments = self
+            .types
+            .iter()
+            .map(|ty| {
+                parameters
+                    .by_ref()
+                    .take(ty.parameter_types().len())
+                    .collect()
+            })
+            .collect();
+        (pointers, arguments)
+    }
+}
