@@ -2,12 +2,12 @@
 //!
 //! The object is taken apart into its sections and laid out again in their old order. Only the string
 //! tables, which new names are added to, and the name fields of symbols and section headers differ (and
-//! in rare cases the symbol table gains a symbol at its end). Everything that counts symbols or sections
+//! in rare cases the symbol table gains symbols at its end). Everything that counts symbols or sections
 //! (relocations, groups, extended section indices, address-significance tables) therefore stays valid
 //! without being understood.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::HashMap;
 use std::mem::{offset_of, size_of};
 
 use object::elf;
@@ -15,14 +15,14 @@ use object::elf::{FileHeader32, FileHeader64};
 use object::read::elf::{
     Dyn, FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym, SymbolTable,
 };
-use object::{Endian, Endianness, FileKind, SectionIndex};
+use object::{Endian, Endianness, FileKind, SectionIndex, SymbolIndex};
 
 use super::names::{Renaming, Symbols};
 
 type Result<T> = std::result::Result<T, String>;
 
 /// A renamed object.
-pub(super) struct Copy {
+pub(super) struct Renamed {
     pub(super) data: Vec<u8>,
     /// The global symbols that it defines, in symbol table order.
     pub(super) globals: Vec<Vec<u8>>,
@@ -38,7 +38,7 @@ pub(super) fn scan(data: &[u8], symbols: &mut Symbols) -> Result<()> {
 }
 
 /// Returns the object `data` under its new names.
-pub(super) fn rename(data: &[u8], renaming: &Renaming) -> Result<Copy> {
+pub(super) fn rename(data: &[u8], renaming: &Renaming) -> Result<Renamed> {
     if is_64(data)? {
         Object::<FileHeader64<Endianness>>::parse(data)?.rename(renaming)
     } else {
@@ -97,7 +97,14 @@ struct Object<'data, Elf: Class> {
     endian: Endianness,
     header: &'data Elf,
     sections: SectionTable<'data, Elf>,
+    section_names: SectionIndex,
     symbols: SymbolTable<'data, Elf>,
+}
+
+struct Global<'data> {
+    index: SymbolIndex,
+    name: &'data [u8],
+    is_defined: bool,
 }
 
 impl<'data, Elf: Class> Object<'data, Elf> {
@@ -113,6 +120,12 @@ impl<'data, Elf: Class> Object<'data, Elf> {
             return Err("is an ELF object without sections".into());
         }
         check_ranges(data, endian, &sections)?;
+        let section_names = header
+            .section_strings_index(endian, data)
+            .map_err(damaged)?;
+        if sections.strings(endian, data, section_names).is_err() {
+            return Err("is a damaged ELF file: section names are not in a string table".into());
+        }
         let tables = sections
             .iter()
             .filter(|section| section.sh_type(endian) == elf::SHT_SYMTAB);
@@ -127,16 +140,25 @@ impl<'data, Elf: Class> Object<'data, Elf> {
             endian,
             header,
             sections,
+            section_names,
             symbols,
         })
     }
 
-    /// The named symbols that linkers see in other objects, and their places in the symbol table.
-    fn globals(&self) -> impl Iterator<Item = Result<(usize, &'data Elf::Sym, &'data [u8])>> + '_ {
-        let symbols = self.symbols.enumerate();
-        symbols
-            .filter(|(_, symbol)| !symbol.is_local() && symbol.st_name(self.endian) != 0)
-            .map(|(index, symbol)| Ok((index.0, symbol, self.symbol_name(symbol)?)))
+    /// The named symbols that linkers see in other objects, in symbol table order.
+    fn globals(&self) -> Result<Vec<Global<'data>>> {
+        let mut globals = Vec::new();
+        for (index, symbol) in self.symbols.enumerate() {
+            let name = self.symbol_name(symbol)?;
+            if !symbol.is_local() && !name.is_empty() {
+                globals.push(Global {
+                    index,
+                    name,
+                    is_defined: !symbol.is_undefined(self.endian),
+                });
+            }
+        }
+        Ok(globals)
     }
 
     fn symbol_name(&self, symbol: &Elf::Sym) -> Result<&'data [u8]> {
@@ -153,8 +175,10 @@ impl<'data, Elf: Class> Object<'data, Elf> {
 
     fn scan(&self, found: &mut Symbols) -> Result<()> {
         found.dot_symbols |= self.header.e_machine(self.endian) == elf::EM_PPC64;
-        for global in self.globals() {
-            let (_, symbol, name) = global?;
+        for Global {
+            name, is_defined, ..
+        } in self.globals()?
+        {
             if name == b"__gnu_lto_slim" {
                 return Err(
                     "is a GCC link-time-optimisation object without machine code: \
@@ -162,10 +186,10 @@ impl<'data, Elf: Class> Object<'data, Elf> {
                         .into(),
                 );
             }
-            if symbol.is_undefined(self.endian) {
-                found.refer(name);
-            } else {
+            if is_defined {
                 found.define(name);
+            } else {
+                found.refer(name);
             }
         }
         for section in self.sections.iter() {
@@ -177,29 +201,28 @@ impl<'data, Elf: Class> Object<'data, Elf> {
         Ok(())
     }
 
-    fn rename(&self, renaming: &Renaming) -> Result<Copy> {
+    fn rename(&self, renaming: &Renaming) -> Result<Renamed> {
         let mut edit = Edit::new(self)?;
         let mut globals = Vec::new();
-        for global in self.globals() {
-            let (index, symbol, name) = global?;
-            let new = renaming.symbol(name);
+        for global in self.globals()? {
+            let new = renaming.symbol(global.name);
             if let Some(new) = &new {
-                edit.rename_symbol(index, new)?;
+                edit.rename_symbol(global.index, new)?;
             }
-            if !symbol.is_undefined(self.endian) {
-                globals.push(new.unwrap_or_else(|| name.to_vec()));
+            if global.is_defined {
+                globals.push(new.unwrap_or_else(|| global.name.to_vec()));
             }
         }
         for (index, section) in self.sections.enumerate() {
             let name = self.section_name(section)?;
             if let Some(new) = renaming.section(name) {
-                edit.rename_section(index.0, &new)?;
+                edit.rename_section(index, &new)?;
             }
             if section.sh_type(self.endian) == elf::SHT_GROUP {
-                self.rename_group(index.0, section, renaming, &mut edit)?;
+                self.rename_group(index, section, renaming, &mut edit)?;
             }
         }
-        Ok(Copy {
+        Ok(Renamed {
             data: edit.finish()?,
             globals,
         })
@@ -209,37 +232,36 @@ impl<'data, Elf: Class> Object<'data, Elf> {
     /// copies for one.
     fn rename_group(
         &self,
-        index: usize,
+        index: SectionIndex,
         group: &Elf::SectionHeader,
         renaming: &Renaming,
         edit: &mut Edit<'_, 'data, Elf>,
     ) -> Result<()> {
         if group.link(self.endian) != self.symbols.section() {
             return Err(format!(
-                "is a damaged ELF object: section {index} is a group outside the symbol table"
+                "is a damaged ELF object: section {} is a group outside the symbol table",
+                index.0
             ));
         }
-        let signature = group.info_link(self.endian).0;
-        let symbol = self
-            .symbols
-            .symbol(object::SymbolIndex(signature))
-            .map_err(damaged)?;
-        let mut name = self.symbol_name(symbol)?;
+        let signature = SymbolIndex(group.sh_info(self.endian) as usize);
+        let symbol = self.symbols.symbol(signature).map_err(damaged)?;
+        let name = self.symbol_name(symbol)?;
         if name.is_empty() && symbol.st_type() == elf::STT_SECTION {
+            // The section's name counts. A name for its symbol would not outlive `ld -r`.
             let section = self
                 .symbols
-                .symbol_section(self.endian, symbol, object::SymbolIndex(signature))
+                .symbol_section(self.endian, symbol, signature)
                 .map_err(damaged)?
                 .unwrap_or(SectionIndex(0));
             let section = self.sections.section(section).map_err(damaged)?;
-            name = self.section_name(section)?;
-        }
-        let new = renaming.signature(name);
-        if symbol.is_local() {
-            edit.rename_symbol(signature, &new)
+            let new = renaming.signature(self.section_name(section)?);
+            let signature = edit.add_signature(&new)?;
+            edit.set_info(index, signature)
+        } else if symbol.is_local() {
+            edit.rename_symbol(signature, &renaming.signature(name))
         } else if symbol.is_undefined(self.endian) && renaming.own_symbol(name).is_none() {
             // References to the symbol keep meaning something outside of the library.
-            let signature = edit.add_signature(&new)?;
+            let signature = edit.add_signature(&renaming.signature(name))?;
             edit.set_info(index, signature)
         } else {
             Ok(())
@@ -306,21 +328,15 @@ fn check_ranges<Elf: Class>(
 struct Edit<'object, 'data, Elf: Class> {
     object: &'object Object<'data, Elf>,
     section_headers: Vec<u8>,
-    symbol_names: usize,
-    section_names: usize,
     /// New contents of sections.
-    contents: BTreeMap<usize, Vec<u8>>,
+    contents: HashMap<SectionIndex, Vec<u8>>,
     /// Where the string tables (the first component) have the names that were added.
-    added: HashMap<(usize, Vec<u8>), u32>,
+    added: HashMap<(SectionIndex, Vec<u8>), u32>,
 }
 
 impl<'object, 'data, Elf: Class> Edit<'object, 'data, Elf> {
     fn new(object: &'object Object<'data, Elf>) -> Result<Self> {
-        let header = object.header;
-        let section_names = header
-            .section_strings_index(object.endian, object.data)
-            .map_err(damaged)?;
-        let start: u64 = header.e_shoff(object.endian).into();
+        let start: u64 = object.header.e_shoff(object.endian).into();
         let size = object.sections.len() * size_of::<Elf::SectionHeader>();
         let section_headers = usize::try_from(start)
             .ok()
@@ -329,28 +345,26 @@ impl<'object, 'data, Elf: Class> Edit<'object, 'data, Elf> {
         Ok(Edit {
             object,
             section_headers: section_headers.to_vec(),
-            symbol_names: object.symbols.string_section().0,
-            section_names: section_names.0,
-            contents: BTreeMap::new(),
+            contents: HashMap::new(),
             added: HashMap::new(),
         })
     }
 
-    fn rename_symbol(&mut self, symbol: usize, name: &[u8]) -> Result<()> {
-        let name = self.add_string(self.symbol_names, name)?;
-        let field = symbol * size_of::<Elf::Sym>() + Elf::ST_NAME;
-        let endian = self.object.endian;
-        let table = self.contents(self.object.symbols.section().0)?;
-        put(table, field, &endian.write_u32_bytes(name))
+    fn rename_symbol(&mut self, symbol: SymbolIndex, name: &[u8]) -> Result<()> {
+        let object = self.object;
+        let name = self.add_string(object.symbols.string_section(), name)?;
+        let table = self.contents(object.symbols.section())?;
+        let field = symbol.0 * size_of::<Elf::Sym>() + Elf::ST_NAME;
+        put(table, field, &object.endian.write_u32_bytes(name))
     }
 
-    fn rename_section(&mut self, section: usize, name: &[u8]) -> Result<()> {
-        let name = self.add_string(self.section_names, name)?;
+    fn rename_section(&mut self, section: SectionIndex, name: &[u8]) -> Result<()> {
+        let name = self.add_string(self.object.section_names, name)?;
         let name = self.object.endian.write_u32_bytes(name);
         self.put_section_field(section, Elf::SH_NAME, &name)
     }
 
-    fn set_info(&mut self, section: usize, info: u32) -> Result<()> {
+    fn set_info(&mut self, section: SectionIndex, info: u32) -> Result<()> {
         let info = self.object.endian.write_u32_bytes(info);
         self.put_section_field(section, Elf::SH_INFO, &info)
     }
@@ -359,32 +373,27 @@ impl<'object, 'data, Elf: Class> Edit<'object, 'data, Elf> {
     /// outside of a linked file sees it.
     fn add_signature(&mut self, name: &[u8]) -> Result<u32> {
         let object = self.object;
-        let name = self.add_string(self.symbol_names, name)?;
+        let name = self.add_string(object.symbols.string_section(), name)?;
+        let name = object.endian.write_u32_bytes(name);
         let mut symbol = vec![0; size_of::<Elf::Sym>()];
-        put(
-            &mut symbol,
-            Elf::ST_NAME,
-            &object.endian.write_u32_bytes(name),
-        )?;
-        put(
-            &mut symbol,
-            Elf::ST_INFO,
-            &[elf::STB_WEAK << 4 | elf::STT_NOTYPE],
-        )?;
+        put(&mut symbol, Elf::ST_NAME, &name)?;
+        put(&mut symbol, Elf::ST_INFO, &[elf::STB_WEAK << 4])?;
         put(&mut symbol, Elf::ST_OTHER, &[elf::STV_HIDDEN])?;
-        let table = self.contents(object.symbols.section().0)?;
+
+        let table = self.contents(object.symbols.section())?;
         let index = table.len() / size_of::<Elf::Sym>();
         table.truncate(index * size_of::<Elf::Sym>());
         table.extend(symbol);
-        if object.symbols.shndx_section() != SectionIndex(0) {
-            let indices = self.contents(object.symbols.shndx_section().0)?;
+        let extended_indices = object.symbols.shndx_section();
+        if extended_indices != SectionIndex(0) {
+            let indices = self.contents(extended_indices)?;
             indices.resize((index + 1) * size_of::<u32>(), 0);
         }
         u32::try_from(index).map_err(|_| "has too many symbols".into())
     }
 
     /// Returns the offset of `string` in the new contents of a string table.
-    fn add_string(&mut self, table: usize, string: &[u8]) -> Result<u32> {
+    fn add_string(&mut self, table: SectionIndex, string: &[u8]) -> Result<u32> {
         let key = (table, string.to_vec());
         if let Some(&offset) = self.added.get(&key) {
             return Ok(offset);
@@ -402,12 +411,12 @@ impl<'object, 'data, Elf: Class> Edit<'object, 'data, Elf> {
     }
 
     /// The new contents of a section, to be changed.
-    fn contents(&mut self, section: usize) -> Result<&mut Vec<u8>> {
+    fn contents(&mut self, section: SectionIndex) -> Result<&mut Vec<u8>> {
         match self.contents.entry(section) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
                 let object = self.object;
-                let header = object.sections.section(SectionIndex(section));
+                let header = object.sections.section(section);
                 let header = header.map_err(damaged)?;
                 let old = header.data(object.endian, object.data).map_err(damaged)?;
                 Ok(entry.insert(old.to_vec()))
@@ -415,49 +424,50 @@ impl<'object, 'data, Elf: Class> Edit<'object, 'data, Elf> {
         }
     }
 
-    fn put_section_field(&mut self, section: usize, field: usize, value: &[u8]) -> Result<()> {
-        let header = section * size_of::<Elf::SectionHeader>();
+    fn put_section_field(
+        &mut self,
+        section: SectionIndex,
+        field: usize,
+        value: &[u8],
+    ) -> Result<()> {
+        let header = section.0 * size_of::<Elf::SectionHeader>();
         put(&mut self.section_headers, header + field, value)
     }
 
     /// Lays the object out again.
     fn finish(mut self) -> Result<Vec<u8>> {
-        let Object {
-            data,
-            endian,
-            sections,
-            ..
-        } = self.object;
-        let mut order: Vec<_> = sections
+        const HEADERS_ALIGNMENT: u64 = 8;
+        let object = self.object;
+        let endian = object.endian;
+        let mut order: Vec<_> = object
+            .sections
             .enumerate()
-            .filter(|(_, section)| section.sh_type(*endian) != elf::SHT_NULL)
-            .map(|(index, section)| (section.sh_offset(*endian).into(), index.0, section))
+            .filter(|(_, section)| section.sh_type(endian) != elf::SHT_NULL)
             .collect();
-        order.sort_by_key(|&(offset, index, _)| (offset, index));
+        // Sections at the same offset (empty ones) stay in the order of their headers.
+        order.sort_by_key(|(_, section)| section.sh_offset(endian).into());
 
-        let mut out = data[..size_of::<Elf>()].to_vec();
-        for (_, index, section) in order {
-            let old = section.data(*endian, *data).map_err(damaged)?;
+        let mut out = object.data[..size_of::<Elf>()].to_vec();
+        for (index, section) in order {
+            let old = section.data(endian, object.data).map_err(damaged)?;
             let new = self.contents.remove(&index);
             let contents = new.as_deref().unwrap_or(old);
             if !contents.is_empty() {
-                align(&mut out, section.sh_addralign(*endian).into());
+                align(&mut out, section.sh_addralign(endian).into());
             }
-            self.put_section_field(index, Elf::SH_OFFSET, &Elf::word(*endian, out.len())?)?;
+            self.put_section_field(index, Elf::SH_OFFSET, &Elf::word(endian, out.len())?)?;
             if new.is_some() {
-                self.put_section_field(index, Elf::SH_SIZE, &Elf::word(*endian, contents.len())?)?;
+                self.put_section_field(index, Elf::SH_SIZE, &Elf::word(endian, contents.len())?)?;
             }
             out.extend(contents);
         }
         align(&mut out, HEADERS_ALIGNMENT);
-        let headers = Elf::word(*endian, out.len())?;
+        let headers = Elf::word(endian, out.len())?;
         put(&mut out, Elf::E_SHOFF, &headers)?;
         out.extend(self.section_headers);
         Ok(out)
     }
 }
-
-const HEADERS_ALIGNMENT: u64 = 8;
 
 /// Pads to an alignment. A section's place in an object's file does not matter to the program, so a
 /// great alignment of its memory need not be kept here.

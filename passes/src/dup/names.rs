@@ -138,7 +138,7 @@ impl<'a> Spelling<'a> {
 /// The names of one copy.
 pub(super) struct Renaming<'a> {
     symbols: &'a Symbols,
-    prefix: &'a [u8],
+    prefix: &'a str,
     undefined_map: &'a HashMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Renaming<'a> {
     pub(super) fn new(symbols: &'a Symbols, options: &Options<'a>) -> Self {
         Renaming {
             symbols,
-            prefix: options.prefix.as_bytes(),
+            prefix: options.prefix,
             undefined_map: options.undefined_map,
         }
     }
@@ -155,7 +155,7 @@ impl<'a> Renaming<'a> {
     /// that definition's old name.
     pub(super) fn captured(&self) -> Option<(&'a [u8], &'a [u8])> {
         self.symbols.undefined().find_map(|name| {
-            let old = name.strip_prefix(self.prefix)?;
+            let old = name.strip_prefix(self.prefix.as_bytes())?;
             let old = Spelling::parse(old, self.symbols.dot_symbols);
             (self.symbols.defines(&old) && self.symbol(name).is_none()).then_some((name, old.base))
         })
@@ -176,17 +176,12 @@ impl<'a> Renaming<'a> {
 
     /// The new name of a global symbol that the library or, for its sections, the linker defines.
     pub(super) fn own_symbol(&self, name: &[u8]) -> Option<Vec<u8>> {
-        let spelling = Spelling::parse(name, self.symbols.dot_symbols);
-        if self.symbols.defines(&spelling) {
-            return Some(spelling.with_prefix(self.prefix));
-        }
-        let (bound, section) = self.symbols.section_bound(name)?;
-        Some([bound, self.prefix, section].concat())
+        self.symbols.copy_name(self.prefix, name)
     }
 
     /// The new name of a section group's signature, whatever symbol carries it.
     pub(super) fn signature(&self, name: &[u8]) -> Vec<u8> {
-        Spelling::parse(name, self.symbols.dot_symbols).with_prefix(self.prefix)
+        Spelling::parse(name, self.symbols.dot_symbols).with_prefix(self.prefix.as_bytes())
     }
 
     /// The new name of a section, if it changes.
@@ -206,8 +201,9 @@ impl<'a> Renaming<'a> {
         // Linkers that find these use the IR in them, with the old names, in place of the machine code.
         const IR: [&[u8]; 2] = [b".gnu.lto_", b".llvm.lto"];
 
+        let prefix = self.prefix.as_bytes();
         if self.symbols.sections.contains(name) {
-            return Some([self.prefix, name].concat());
+            return Some([prefix, name].concat());
         }
         if let Some(rest) = name.strip_prefix(LINKONCE) {
             // Linkers keep one section of a name, as they keep one group of a signature.
@@ -216,13 +212,13 @@ impl<'a> Renaming<'a> {
                 .position(|&byte| byte == b'.')
                 .map_or(0, |dot| dot + 1);
             let (kind, key) = rest.split_at(kind);
-            return Some([LINKONCE, kind, self.prefix, key].concat());
+            return Some([LINKONCE, kind, prefix, key].concat());
         }
         if let Some(symbol) = name.strip_prefix(WARNING) {
             return Some([WARNING, &self.own_symbol(symbol)?].concat());
         }
         let is_ir = IR.iter().any(|ir| name.starts_with(ir));
-        is_ir.then(|| [b".", self.prefix, name].concat())
+        is_ir.then(|| [b".", prefix, name].concat())
     }
 }
 

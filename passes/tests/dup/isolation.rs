@@ -226,8 +226,9 @@ fn group_signatures_of_every_kind_are_renamed() {
         let names = compare::objects(&old, &new);
         compare::assert_prefixed(&names, "one_");
         assert_eq!(names.groups.len(), 3);
-        // The linker's own rules for joining objects apply to copies, too.
+        // Linkers join objects into one whose groups have to stay apart, too.
         scratch.run("ld -r one_groups.o two_groups.o -o both.o");
+        assert_eq!(scratch.link_and_run(program, "both.o"), "123123\n000\n");
         let both = scratch.run("readelf -gW both.o");
         assert_eq!(both.matches("COMDAT group").count(), 6, "{both}");
     }
