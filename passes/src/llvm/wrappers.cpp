@@ -68,7 +68,8 @@ int p3_is_must_tail(LLVMValueRef Call) {
 }
 
 // Keeps the module flags named in Keep; drops the others, whose disagreement would make the linker refuse.
-// A kept flag never makes the linker refuse: its behaviour becomes "warning" unless it is "max".
+// Behaviours stay as they are, or KLEE could not link its libc. wchar_size is the one kept flag whose values
+// must be equal, so it stays only where it has the usual value.
 void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, size_t Count) {
   Module *Mod = unwrap(M);
   NamedMDNode *Flags = Mod->getModuleFlagsMetadata();
@@ -81,8 +82,12 @@ void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, size_t Count
   for (auto &E : Entries)
     for (size_t I = 0; I < Count; I++)
       if (E.Key->getString() == Keep[I]) {
-        auto Behavior = E.Behavior == Module::Max ? Module::Max : Module::Warning;
-        Metadata *Ops[] = {ConstantAsMetadata::get(ConstantInt::get(Ty, Behavior)), E.Key, E.Val};
+        if (E.Behavior == Module::Error) {
+          auto *Value = mdconst::dyn_extract<ConstantInt>(E.Val);
+          if (!Value || Value->getZExtValue() != 4)
+            continue;
+        }
+        Metadata *Ops[] = {ConstantAsMetadata::get(ConstantInt::get(Ty, E.Behavior)), E.Key, E.Val};
         Kept.push_back(MDNode::get(Mod->getContext(), Ops));
       }
   Flags->eraseFromParent();
