@@ -1,0 +1,74 @@
+#!/bin/bash
+# Measures merge against llvm-link of the same files: time and peak memory, as a table and as JSON.
+#
+# usage: bench.sh [--runs N] [--json FILE] [DIR]
+#   --runs N     the fastest of N runs counts (default 5)
+#   --json FILE  default: target/bench.json
+#   DIR          the corpus (as for corpus-coreutils.sh, which is run if needed, as is corpus-sqlite.sh)
+. "$(dirname "$0")/corpus-lib.sh"
+
+runs=5 json=$repository/target/bench.json
+while [ $# -gt 0 ]; do
+  case $1 in
+  --runs) runs=$2 && shift 2 ;;
+  --json) json=$2 && shift 2 ;;
+  -*) die "unknown option $1" ;;
+  *) break ;;
+  esac
+done
+need /usr/bin/time=time llvm-link-16=llvm-16 opt-16=llvm-16
+corpus=$(corpus_dir "${1:-}")
+"$repository/scripts/corpus-coreutils.sh" "$corpus" >/dev/null
+"$repository/scripts/corpus-sqlite.sh" "$corpus" >/dev/null
+use_wllvm
+(cd "$repository" && cargo build -q --release)
+p3_ir=$repository/target/release/p3-ir
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# fastest COMMAND...: "seconds kilobytes" of the fastest of $runs runs. Seconds are those of the processor: everything
+# measured here has one thread, and other load on the machine tells less.
+fastest() {
+  local run
+  for ((run = 0; run < runs; run++)); do
+    /usr/bin/time -a -o "$work/times" -f '%U %S %M' "$@" >/dev/null
+  done
+  awk '{ print $1 + $2, $3 }' "$work/times" | sort -n | head -n 1
+  rm "$work/times"
+}
+
+# figure KEY: the first number of that name in the merge report.
+figure() {
+  sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p" "$work/report.json" | head -n 1
+}
+
+records=()
+# self_merge NAME MODULE...: merges the modules with themselves, and links two copies of them.
+self_merge() {
+  local name=$1 version copies=() seconds memory link_seconds link_memory size product
+  shift
+  version=$(IFS=+ && echo "$*")
+  llvm-link-16 "$@" -o "$work/whole.bc"
+  # Two modules without a public symbol: llvm-link has the same work to do, and no clash of names.
+  for copy in 1 2; do
+    opt-16 -passes=internalize -internalize-public-api-list=none "$work/whole.bc" -o "$work/copy$copy.bc"
+    copies+=("$work/copy$copy.bc")
+  done
+  read -r seconds memory <<<"$(fastest "$p3_ir" merge "$version" "$version" -o "$work/product.bc")"
+  read -r link_seconds link_memory <<<"$(fastest llvm-link-16 "${copies[@]}" -o "$work/linked.bc")"
+  "$p3_ir" merge "$version" "$version" -o "$work/product.bc" --report "$work/report.json"
+  size=$(figure instructions) product=$(figure product_instructions)
+  records+=("$(printf '{"name": "%s", "instructions": %s, "product_instructions": %s, "merge_seconds": %s, "merge_kilobytes": %s, "link_seconds": %s, "link_kilobytes": %s}' \
+    "$name" "$size" "$product" "$seconds" "$memory" "$link_seconds" "$link_memory")")
+  awk -v name="$name" -v size="$size" -v product="$product" -v s="$seconds" -v m="$memory" -v ls="$link_seconds" \
+    -v lm="$link_memory" 'BEGIN {
+      printf "%-8s %12d %12d %8.2f s %6d MB %8.2f s %6d MB %6.1f x\n", name, size, product, s, m / 1024, ls, lm / 1024,
+        s / (ls > 0 ? ls : 0.01) }'
+}
+
+extract-bc -o "$work/sort.bc" "$corpus/coreutils/O0/bin/sort"
+printf '%-8s %12s %12s %10s %9s %10s %9s %8s\n' program instructions product merge memory llvm-link memory ratio
+self_merge sort "$work/sort.bc"
+self_merge sqlite3 "$corpus/sqlite3/O0/shell.bc" "$corpus/sqlite3/O0/sqlite3.bc"
+mkdir -p "$(dirname "$json")"
+(IFS=, && printf '[%s]\n' "${records[*]}") >"$json"
