@@ -1,13 +1,14 @@
 //! `p3-ir merge`.
 
 use crate::{output, Outcome};
-use anyhow::Context;
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use p3_passes::load::Input;
-use p3_passes::pipeline::{self, Options, PrepareLevel, ProductChecks, PASSES};
+use p3_passes::native;
+use p3_passes::pipeline::{self, Options, PrepareLevel, Product, ProductChecks, PASSES};
 use p3_passes::weave::WeaveOptions;
-use p3_passes::{Error, Module};
-use std::path::PathBuf;
+use p3_passes::{Context, Error, Module};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `merge`.
@@ -32,6 +33,10 @@ pub struct MergeArgs {
     /// What the product checks at its end: output, status, assert, divergence, returns or none
     #[arg(long, default_value = "output,status,assert", value_parser = ProductChecks::parse)]
     check: ProductChecks,
+    /// A native object or archive whose state each version shall have for itself; the copies are written beside
+    /// the product (repeatable)
+    #[arg(long, value_name = "FILE")]
+    native_lib: Vec<PathBuf>,
     /// Keep all functions, or these, out of lock-step: the versions run them one after the other
     #[arg(long, value_name = "F,...", num_args = 0..=1, require_equals = true, default_missing_value = "",
           value_delimiter = ',')]
@@ -81,6 +86,7 @@ pub fn run(args: &MergeArgs) -> Outcome {
             Prepare::O1 => PrepareLevel::O1,
         },
         checks: args.check,
+        native_libraries: args.native_lib.clone(),
         weave: weave_options(args),
     };
     if let Some(dir) = &args.dump_dir {
@@ -88,9 +94,11 @@ pub fn run(args: &MergeArgs) -> Outcome {
             .with_context(|| format!("{}: cannot create", dir.display()))?;
     }
     let context = p3_passes::new_context();
-    let (product, report) = pipeline::merge(&context, &options, &mut |pass, version, module| {
+    let merged = pipeline::merge(&context, &options, &mut |pass, version, module| {
         observe(args, pass, version, module)
     })?;
+    let (product, report) = (&merged.module, &merged.report);
+    write_copies(args, &context, &merged)?;
 
     let as_text = match args.emit {
         Some(Emit::Ll) => true,
@@ -103,7 +111,7 @@ pub fn run(args: &MergeArgs) -> Outcome {
         output::write(&args.output, product.write_bitcode_to_memory().as_slice())?;
     }
     if let Some(path) = &args.report {
-        output::write(path, &serde_json::to_vec_pretty(&report)?)?;
+        output::write(path, &serde_json::to_vec_pretty(report)?)?;
     }
     for warning in &report.warnings {
         eprintln!("p3-ir: warning: {warning}");
@@ -124,6 +132,30 @@ pub fn run(args: &MergeArgs) -> Outcome {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the copies of native libraries beside the product and lets it name them.
+fn write_copies<'ctx>(
+    args: &MergeArgs,
+    context: &'ctx Context,
+    merged: &Product<'ctx>,
+) -> anyhow::Result<()> {
+    if merged.copies.is_empty() {
+        return Ok(());
+    }
+    if args.output == Path::new("-") {
+        let reason = "the copies of native libraries need a product with a file name";
+        return Err(Error::bad_input("-", reason).into());
+    }
+    let mut names = Vec::new();
+    for copy in &merged.copies {
+        let stem = args.output.file_stem().unwrap_or_default();
+        let name = format!("{}{}", stem.to_string_lossy(), copy.suffix);
+        output::write(&args.output.with_file_name(&name), &copy.data)?;
+        names.push(name);
+    }
+    native::record(context, &merged.module, &names)?;
+    Ok(())
 }
 
 fn name_pair(text: &str) -> Result<(String, String), String> {

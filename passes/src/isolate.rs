@@ -10,6 +10,7 @@
 //! are called through a pointer.
 
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Type, Types, Value};
+use crate::native::Natives;
 use crate::{libc, runtime, Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +18,8 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct Isolated {
     /// The names that are bound to shims, sorted.
     pub(crate) bound: Vec<String>,
+    /// Definitions that copies of native libraries refer to.
+    pub(crate) exported: HashSet<String>,
 }
 
 /// Isolates version `index` (0-based), read from `file`, whose entry function is `entry`.
@@ -26,6 +29,7 @@ pub(crate) fn isolate<'ctx>(
     index: usize,
     file: &str,
     entry: &str,
+    natives: &Natives,
 ) -> Result<Isolated> {
     let internal = |reason: String| Error::internal("isolate", reason);
     drop_inline_copies(module);
@@ -33,12 +37,14 @@ pub(crate) fn isolate<'ctx>(
     build_life_cycle(module)?;
     define_index(module, index);
     let version = runtime::version(context, module)?;
+    natives.bind(module, index);
     let bound = bind(module, &version);
     llvm::link(module, version).map_err(internal)?;
+    let exported = exported_to(module, &natives.undefined());
     // Unused shims go now, so that later passes do not pay for them.
-    keep_only_reachable(module)?;
+    keep_only_reachable(module, &exported)?;
     copy_errno(module)?;
-    Ok(Isolated { bound })
+    Ok(Isolated { bound, exported })
 }
 
 /// `available_externally` definitions are copies of what libc defines (glibc's inline functions); the real
@@ -271,17 +277,29 @@ fn define_index(module: &Module, index: usize) {
     constant.set_constant(true);
 }
 
+/// What native libraries may refer to by these names: the program's own definitions, else shims.
+fn exported_to(module: &Module, undefined: &HashSet<String>) -> HashSet<String> {
+    let is_defined = |name: &String| {
+        llvm::global_named(module, name)
+            .is_some_and(|g| !g.is_declaration() && g.linkage() != Linkage::Internal)
+    };
+    undefined
+        .iter()
+        .flat_map(|name| [name.clone(), format!("{}{name}", runtime::SHIM_PREFIX)])
+        .filter(is_defined)
+        .collect()
+}
+
 /// Removes what neither the program nor the version's hooks use.
-fn keep_only_reachable(module: &Module) -> Result<()> {
-    let mut made_internal = Vec::new();
+fn keep_only_reachable(module: &Module, exported: &HashSet<String>) -> Result<()> {
     for global in llvm::globals(module) {
         let name = global.name_text();
         if !global.is_declaration()
             && name.starts_with(runtime::SHIM_PREFIX)
             && global.linkage() == Linkage::External
+            && !exported.contains(&name)
         {
             global.set_internal();
-            made_internal.push(name);
         }
     }
     llvm::run_passes(module, "globaldce").map_err(|reason| Error::internal("isolate", reason))

@@ -11,6 +11,7 @@ mod libc;
 mod link;
 mod llvm;
 pub mod load;
+pub mod native;
 mod nodes;
 pub mod pipeline;
 mod prepare;

@@ -3,10 +3,12 @@
 use crate::finish::Checks;
 use crate::llvm::{self, Context, Module};
 use crate::load::Input;
+use crate::native::{NativeCopy, Natives};
 use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
 use crate::weave::WeaveOptions;
 use crate::{finish, isolate, link, load, prepare, rename, terminate, weave, Error, Result};
+use std::path::PathBuf;
 
 pub use crate::finish::Checks as ProductChecks;
 pub use crate::prepare::Prepare as PrepareLevel;
@@ -25,6 +27,8 @@ pub struct Options {
     pub prepare: Prepare,
     /// What the product checks at its end.
     pub checks: Checks,
+    /// Native libraries that every version gets a copy of.
+    pub native_libraries: Vec<PathBuf>,
     /// What is woven.
     pub weave: WeaveOptions,
 }
@@ -44,6 +48,16 @@ pub const PASSES: [&str; 8] = [
 /// What looks at modules between passes: pass name, version (counted from 1; none for the product), module.
 pub type Observer<'a> = dyn FnMut(&'static str, Option<usize>, &Module) -> Result<()> + 'a;
 
+/// The result of a merge.
+pub struct Product<'ctx> {
+    /// The product program.
+    pub module: Module<'ctx>,
+    /// Copies of native libraries, to be linked with it.
+    pub copies: Vec<NativeCopy>,
+    /// What was done.
+    pub report: MergeReport,
+}
+
 /// Merges the versions into one product.
 ///
 /// Errors are [`Error::BadInput`] for files that cannot be used, [`Error::Unsupported`] for valid input that
@@ -52,7 +66,8 @@ pub fn merge<'ctx>(
     context: &'ctx Context,
     options: &Options,
     observe: &mut Observer,
-) -> Result<(Module<'ctx>, MergeReport)> {
+) -> Result<Product<'ctx>> {
+    let natives = Natives::read(&options.native_libraries)?;
     let mut report = MergeReport::default();
     let mut linked: Vec<Module<'ctx>> = Vec::new();
     for (index, input) in options.inputs.iter().enumerate() {
@@ -70,17 +85,21 @@ pub fn merge<'ctx>(
     }
 
     let mut versions = Vec::new();
+    let mut copies = Vec::new();
     for (index, (module, input)) in linked.into_iter().zip(&options.inputs).enumerate() {
         let name = input.name();
         prepare::prepare(&module, options.prepare)?;
         checked("prepare", index, &module, observe)?;
         let size = isolate::size(&module);
-        let isolated = isolate::isolate(context, &module, index, &name, &options.entry)?;
+        let isolated = isolate::isolate(context, &module, index, &name, &options.entry, &natives)?;
         checked("isolate", index, &module, observe)?;
         let terminating = terminate::terminate(&module)?;
         checked("terminate", index, &module, observe)?;
-        report.warnings.extend(rename::rename(&module, index));
+        report
+            .warnings
+            .extend(rename::rename(&module, index, &isolated.exported));
         checked("rename", index, &module, observe)?;
+        copies.extend(natives.copies(index, &isolated.exported)?);
         report.versions.push(VersionReport {
             files: input
                 .files
@@ -103,7 +122,11 @@ pub fn merge<'ctx>(
     finish::finish(&product)?;
     observe("finish", None, &product)?;
     report.product_instructions = isolate::size(&product)["instructions"];
-    Ok((product, report))
+    Ok(Product {
+        module: product,
+        copies,
+        report,
+    })
 }
 
 /// Shows a version's module to the observer; in debug builds LLVM's verifier sees it first.

@@ -14,8 +14,9 @@ pub(crate) fn prefix(index: usize) -> String {
     format!("_PP{}_", index + 1)
 }
 
-/// Renames the symbols of version `index`; returns warnings.
-pub(crate) fn rename(module: &Module, index: usize) -> Vec<String> {
+/// Renames the symbols of version `index`; returns warnings. Definitions named in `exported` stay visible under
+/// their new names.
+pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) -> Vec<String> {
     let prefix = prefix(index);
     let asm = llvm::module_asm(module);
     let words: HashSet<&str> = symbol_words(&asm).collect();
@@ -48,8 +49,8 @@ pub(crate) fn rename(module: &Module, index: usize) -> Vec<String> {
         }
         global.drop_comdat();
         global.set_name(&new_name);
-        if words.contains(text.as_str()) {
-            // The assembler sees only symbols that exist in the object file under their own names.
+        if words.contains(text.as_str()) || exported.contains(&text) {
+            // The assembler and the linker see only symbols that exist in the object file under these names.
             global.set_external();
             renamed.insert(text.clone(), format!("{prefix}{text}"));
         } else if global.linkage() != Linkage::Private {
