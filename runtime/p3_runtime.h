@@ -19,7 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #define P3_MAX_VERSIONS 16
 
@@ -44,9 +46,9 @@ struct p3_state {
   enum p3_end end;
   int value;
   bool assert_failed;
-  /* A signal whose default action ends the version and that arrived where the version cannot be unwound
-   * (in core/, in libc with a lock held); 0: none. version/ code calls p3v_poll after such calls. */
+  /* A signal whose default action ends the version and that arrived inside core/ (see p3_inside); 0: none. */
   volatile int doomed;
+  FILE *files[3]; /* the version's stdin, stdout, stderr */
   char ***environ_slot; /* the version's own `environ`; null: the process's */
   /* owned by core/switch.c */
   mode_t umask;
@@ -61,6 +63,7 @@ struct p3_hooks {
   void (*run)(void);                                /* constructors, the entry function, exit */
   void (*enter)(void); /* the version begins to own the process: install its process-wide attributes */
   void (*leave)(void); /* another version is about to own the process: save them */
+  void (*die)(enum p3_end end, int value); /* p3v_die */
   void (*ended)(void); /* the version is over and off the stack: discard what it left behind */
 };
 
@@ -84,10 +87,6 @@ void p3v_user_dtors(void);
 extern unsigned char p3v_alive;
 __attribute__((noinline)) void p3v_die(enum p3_end end, int value);
 
-/* version/: ends the version by P3_ME->doomed, if that is set. For shims to call after anything that
- * writes, waits or runs long. */
-void p3v_poll(void);
-
 /* version/run.c: what happens between exit() and p3v_die: atexit handlers, destructors, flushing. */
 void SHIM(exit)(int status);
 void SHIM(_exit)(int status);
@@ -107,6 +106,9 @@ _Noreturn void p3_fatal(const char *format, ...) __attribute__((format(printf, 1
  * stack is left. */
 bool p3_contained(void);
 _Noreturn void p3_crash(int signal);
+/* Above 0: this thread is in core/ with its data in disorder. A handler must not leave the stack then (p3_crash,
+ * siglongjmp) but set p3_states[].doomed and return: core/ ends the version when its data is in order. */
+extern _Thread_local int p3_inside;
 
 /* core/switch.c: process-wide attributes (real descriptors 0-2, current directory, umask, libc's environ,
  * locale, signal mask) belong to one version at a time, the owner; -1 before the first one. */
@@ -118,6 +120,9 @@ extern int p3_only;
 void p3_forked(int version);
 /* A forked child's end: really ends the process as its version ended. */
 _Noreturn void p3_only_end(void);
+/* chdir(path), fchdir(real descriptor) if `path` is null, and umask, for a version that owns the process. */
+int p3_chdir(int version, const char *path, int real);
+mode_t p3_umask(int version, mode_t mask);
 /* The owner's environ pointer changed. Sets libc's. */
 void p3_environ_changed(int version);
 
@@ -127,7 +132,7 @@ void p3_environ_changed(int version);
  * libc's errno. `version` is p3v_index. */
 
 /* The real descriptor that carries the data: for a standard stream the capture or the private copy of the
- * input, else the file itself. Negative numbers (AT_FDCWD, -1) are returned as they are; -1/EBADF: not open. */
+ * input, else the file itself. Negative numbers (AT_FDCWD, -1) stay as they are; -1/EBADF: not open. */
 int p3_fd_real(int version, int fd);
 /* The real descriptor that answers questions (fstat, isatty, ioctl, poll, ...): for a captured stream the
  * product's own one, else as p3_fd_real. */
@@ -135,15 +140,39 @@ int p3_fd_meta(int version, int fd);
 /* Takes `real` over under the lowest free number >= lowest and returns that. -1 stays -1, so
  * `return p3_fd_install(p3v_index, open(...), 0);` is the usual form. Close-on-exec is read from `real`. */
 int p3_fd_install(int version, int real, int lowest);
+/* The virtual number of a real descriptor of the version; -1: none. */
+int p3_fd_number(int version, int real);
 int p3_fd_close(int version, int fd);
 int p3_fd_dup(int version, int fd, int lowest, bool cloexec);
 int p3_fd_dup2(int version, int from, int to, bool cloexec);
 int p3_fd_get_cloexec(int version, int fd);
 int p3_fd_set_cloexec(int version, int fd, bool on);
+/* libc closed the real descriptor behind `fd` (-1) or replaced it by another one. */
+void p3_fd_moved(int version, int fd, int real);
 void p3_fd_close_range(int version, unsigned first, unsigned last);
 /* Reads or writes as read(2)/write(2) on the version's descriptor do, with input log and capture. */
 ssize_t p3_fd_read(int version, int fd, void *buffer, size_t size);
 ssize_t p3_fd_write(int version, int fd, const void *buffer, size_t size);
+ssize_t p3_fd_readv(int version, int fd, const struct iovec *parts, int count);
+ssize_t p3_fd_writev(int version, int fd, const struct iovec *parts, int count);
+ssize_t p3_fd_pread(int version, int fd, void *buffer, size_t size, off_t offset);
+ssize_t p3_fd_pwrite(int version, int fd, const void *buffer, size_t size, off_t offset);
+off_t p3_fd_seek(int version, int fd, off_t offset, int whence);
+int p3_fd_stat(int version, int fd, struct stat *stat);
+int p3_fd_truncate(int version, int fd, off_t size);
+int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size);
+int p3_fd_flags(int version, int fd);                /* F_GETFL */
+int p3_fd_set_flags(int version, int fd, int flags); /* F_SETFL */
+/* How much a read would get at once from what other versions have already read of a pipe or terminal on
+ * standard input; 0: nothing, or `fd` is something else. -1: an end of file. */
+off_t p3_fd_pending(int version, int fd);
+/* Takes back the last `size` bytes that a read of such a descriptor got. */
+void p3_fd_unread(int version, int fd, size_t size);
+/* Whether data has to go through p3_fd_read or p3_fd_write, since the real descriptor does not carry it. */
+bool p3_fd_is_logged(int version, int fd);
+bool p3_fd_is_captured(int version, int fd);
+/* fopencookie or fdopen on a virtual descriptor; natively the FILE goes through p3_fd_read and p3_fd_write. */
+FILE *p3_fd_file(int version, int fd, const char *mode);
 /* In a child about to exec: every descriptor of the version without close-on-exec gets its virtual number as
  * real number, all others are closed by the exec. Do it last: nothing else of the table works afterwards. */
 void p3_fd_arrange(int version);
@@ -153,9 +182,11 @@ int p3_fd_hide(int real);
  * of the real one, made in `space`. */
 #define P3_FD_PATH 40
 const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]);
+/* The number of the descriptor that such a path names; -1: another path. */
+int p3_fd_named(const char *path);
 
-/* core/show.c: copies what children wrote into the version's captures on to the real descriptors, if the version
- * is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting long.
+/* core/show.c: copies what children wrote into the version's captures on to the real descriptors, if the
+ * version is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting long.
  * Returns 0, or the errno of the real descriptor (EPIPE: nobody reads the product's output any more). */
 int p3_show(int version);
 

@@ -2,12 +2,14 @@
  *
  * KLEE deletes the bodies of the special functions that it implements itself, so a product that
  * defines klee_get_obj_size as "0" gets 0 natively and the real size in KLEE. */
-#include "p3_runtime.h"
+#include "core.h"
 
 __attribute__((weak, noinline, optnone)) size_t klee_get_obj_size(void *object) {
   (void)object;
   return 0;
 }
+
+size_t p3_object_size(void *object) { return klee_get_obj_size(object); }
 
 bool p3_in_klee(void) {
   static char probe[2];

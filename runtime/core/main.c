@@ -1,21 +1,195 @@
-/* The product's entry: prepares every version, runs them, ends with the combined status. */
-#include "p3_runtime.h"
+/* The product's entry: prepares every version, runs them one after the other, compares, reports, ends.
+ *
+ * Natively each version runs under sigsetjmp: a crash signal leaves its stack by p3_crash and the other versions
+ * still run. A sanitizer or a fuzzer wants to see crashes itself, and KLEE has neither signals nor setjmp: there
+ * nothing is contained. */
+#include "core.h"
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct p3_state p3_states[P3_MAX_VERSIONS];
+_Thread_local int p3_inside;
 
-int main(int argc, char **argv, char **envp) {
-  int status = 0;
+static sigjmp_buf way_out;
+static bool contained;
+static pthread_t main_thread;
+
+bool p3_contained(void) { return contained && pthread_equal(pthread_self(), main_thread); }
+
+void p3_crash(int signal) {
+  if (signal) {
+    p3_states[p3_owner].end = P3_SIGNALED;
+    p3_states[p3_owner].value = signal;
+  }
+  siglongjmp(way_out, 1);
+}
+
+void p3_settle(int version) {
+  int signal = p3_states[version].doomed;
+  if (--p3_inside == 0 && signal && p3_states[version].end == P3_RUNNING)
+    p3_versions[version]->die(P3_SIGNALED, signal);
+}
+
+static void vsay(const char *format, va_list arguments) {
+  char line[1024] = "p3: ";
+  size_t start = strlen(line), room = sizeof line - start - 1;
+  int length = vsnprintf(line + start, room, format, arguments);
+  size_t size = start + (length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1);
+  line[size++] = '\n';
+  int fd = p3_originals[2].fd > 0 ? p3_originals[2].fd : 2;
+  (void)!write(fd, line, size);
+}
+
+void p3_say(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsay(format, arguments);
+  va_end(arguments);
+}
+
+void p3_fatal(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsay(format, arguments);
+  va_end(arguments);
+  _exit(2);
+}
+
+/* ---- arguments and environment ---- */
+
+/* A private copy, by object size in KLEE: the length of a symbolic string would have to be searched for. */
+static char *copy_string(char *string) {
+  size_t size = p3_object_size(string);
+  if (!size)
+    size = strlen(string) + 1;
+  char *copy = malloc(size);
+  if (!copy)
+    p3_fatal("out of memory");
+  memcpy(copy, string, size);
+  return copy;
+}
+
+static bool is_ours(const char *variable) { return strncmp(variable, "P3_", 3) == 0; }
+
+/* A private copy of a list of strings; of an environment without the variables that control the product. */
+static char **copy_list(char **list, bool environment) {
+  size_t count = 0, kept = 0;
+  while (list && list[count])
+    count++;
+  char **copy = malloc((count + 1) * sizeof *copy);
+  if (!copy)
+    p3_fatal("out of memory");
+  for (size_t i = 0; i < count; i++)
+    if (!environment || !is_ours(list[i]))
+      copy[kept++] = copy_string(list[i]);
+  copy[kept] = NULL;
+  return copy;
+}
+
+/* ---- running ---- */
+
+static void run_contained(int version) {
+  if (sigsetjmp(way_out, 1) == 0) {
+    contained = true;
+    p3_versions[version]->run();
+  }
+  contained = false;
+}
+
+/* The version is over and off the stack. */
+static void leave(int version) {
+  if (p3_versions[version]->ended)
+    p3_versions[version]->ended();
+  p3_show(version);
+  if (!p3_in_klee()) {
+    p3_captures_unlock();
+    p3_fds_close_all(version);
+  }
+  if (p3_only >= 0)
+    p3_only_end();
+}
+
+static void run_version(int version) {
+  p3_enter(version);
+  if (!p3_in_klee() && !p3_config.sanitized && !p3_config.fuzzed)
+    run_contained(version);
+  else
+    p3_versions[version]->run();
+  p3_inside = 0;
+  leave(version);
+}
+
+/* A crash in here is not contained: the stack is that of all versions. */
+static void run_together(void) {
+  p3_enter(0);
+  p3_lockstep();
   for (int i = 0; i < p3_count; i++)
-    p3_versions[i]->init(argc, argv, envp);
-  if (p3_lockstep)
-    p3_lockstep();
+    if (p3_only < 0 || p3_only == i) {
+      p3_enter(i);
+      leave(i);
+    }
+}
+
+/* ---- ending ---- */
+
+static _Noreturn void end_as(int version) {
+  struct p3_state *state = &p3_states[version];
+  if (state->end == P3_SIGNALED) {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, state->value);
+    signal(state->value, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(state->value);
+    /* Ignored by default, or not deadly. */
+    _exit(128 + state->value);
+  }
+  exit(state->value);
+}
+
+void p3_only_end(void) {
+  struct p3_state *state = &p3_states[p3_only];
+  if (state->end != P3_SIGNALED)
+    _exit(state->value);
+  end_as(p3_only);
+}
+
+static int combined_status(void) {
+  int status = 0;
   for (int i = 0; i < p3_count; i++) {
-    if (!p3_lockstep)
-      p3_versions[i]->run();
     /* Arithmetic, not a branch: a symbolic status must not fork. */
     int failed = (p3_states[i].end != P3_EXITED) | (p3_states[i].value != 0);
     status |= failed << (p3_count <= 7 ? i : 0);
   }
   return status;
+}
+
+int main(int argc, char **argv, char **envp) {
+  main_thread = pthread_self();
+  p3_config_read();
+  p3_fds_init();
+  p3_config_open_outdir();
+  p3_switch_init();
+  p3_captures_init();
+  p3_input_init();
+  for (int i = 0; i < p3_count; i++)
+    p3_versions[i]->init(argc, copy_list(argv, false), copy_list(envp, true));
+  if (p3_lockstep)
+    run_together();
+  else
+    for (int i = 0; i < p3_count; i++)
+      run_version(i);
+  if (!p3_in_klee())
+    p3_fds_restore();
+  p3_checks_run();
+  p3_report_write();
+  p3_checks_say();
+  if (p3_config.status >= 0)
+    end_as(p3_config.status);
+  return combined_status();
 }

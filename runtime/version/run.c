@@ -1,6 +1,6 @@
 /* A version's life: what core/ calls to prepare and run it, and how it ends. */
-#include "p3_runtime.h"
-#include <stdlib.h>
+#include "p3v_streams.h"
+#include <string.h>
 
 unsigned char p3v_alive = 1;
 
@@ -14,12 +14,16 @@ void p3v_die(enum p3_end end, int value) {
   p3v_alive = 0;
 }
 
-void SHIM(exit)(int status) { p3v_die(P3_EXITED, status & 0xff); }
+const char *p3v_program_name(void) {
+  const char *name = user_argc > 0 ? user_argv[0] : "", *slash = strrchr(name, '/');
+  return slash ? slash + 1 : name;
+}
 
 static void init(int argc, char **argv, char **envp) {
   user_argc = argc;
   user_argv = argv;
   user_envp = envp;
+  p3v_streams_init();
 }
 
 void p3v_run(void);
@@ -28,4 +32,9 @@ void p3v_run(void) {
   SHIM(exit)(p3v_user_main(user_argc, user_argv, user_envp));
 }
 
-const struct p3_hooks p3v_hooks = {.init = init, .run = p3v_run};
+const struct p3_hooks p3v_hooks = {
+    .init = init,
+    .run = p3v_run,
+    .die = p3v_die,
+    .ended = p3v_files_discard,
+};

@@ -1,0 +1,256 @@
+/* What the versions write to their standard output and error.
+ *
+ * Natively a capture is a file without a name, so that large output needs no memory. Its open file description
+ * has the flags of the real stream, and where that is a regular file the same offsets: seeking, truncating and
+ * appending mean the same in both. Output of the shown version goes to the real stream first, and what that one
+ * accepted goes into the capture. So the version sees the real stream's errors, SIGPIPE and partial writes.
+ * Where the real stream began to fail is kept: the other versions meet the same error at the same place.
+ *
+ * In KLEE a capture is memory and its bytes stay symbolic. */
+#include "core.h"
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct p3_capture p3_captures[P3_MAX_VERSIONS][3];
+
+static struct p3_shared unshared;
+struct p3_shared *p3_shared = &unshared;
+
+/* Read once: the versions may change their environment. */
+static const char *temporary_directory;
+
+int p3_temporary_file(void) {
+  int fd = open(temporary_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/p3-XXXXXX", temporary_directory) < (int)sizeof path &&
+        (fd = mkostemp(path, O_CLOEXEC)) >= 0)
+      unlink(path);
+  }
+  if (fd < 0)
+    fd = memfd_create("p3", MFD_CLOEXEC);
+  return p3_fd_hide(fd);
+}
+
+/* Another open file description of `fd`. */
+static int reopen(int fd, int flags) {
+  char path[P3_FD_PATH];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return p3_fd_hide(open(path, flags | O_CLOEXEC));
+}
+
+static bool is_full_device(const struct stat *stat) {
+  return S_ISCHR(stat->st_mode) && stat->st_rdev == makedev(1, 7);
+}
+
+static void init_native(int version, int stream) {
+  struct p3_capture *capture = &p3_captures[version][stream];
+  const struct p3_original *original = &p3_originals[stream];
+  bool regular = S_ISREG(original->stat.st_mode);
+  capture->read = p3_temporary_file();
+  int append = !regular || original->flags & O_APPEND ? O_APPEND : 0;
+  capture->write = capture->read < 0 ? -1 : reopen(capture->read, O_WRONLY | append);
+  if (capture->write < 0)
+    p3_fatal("cannot make a temporary file in %s: %s", temporary_directory, strerror(errno));
+  capture->base = original->start;
+  if (capture->base && ftruncate(capture->write, capture->base) == 0)
+    lseek(capture->write, capture->base, SEEK_SET);
+  p3_shared->shown[stream] = capture->base;
+  int mine = p3_fd_hide(fcntl(capture->write, F_DUPFD_CLOEXEC, 3));
+  p3_fds_set(version, stream,
+             (struct p3_entry){.real = mine,
+                               .kind = P3_CAPTURE,
+                               .stream = stream,
+                               .nonblock = original->flags & O_NONBLOCK});
+}
+
+void p3_captures_init(void) {
+  if (p3_in_klee()) {
+    /* One descriptor for all: nothing is ever written to it. */
+    int shared = dup(1);
+    for (int i = 0; i < p3_count; i++)
+      for (int stream = 1; stream <= 2; stream++)
+        if (p3_originals[stream].fd >= 0)
+          p3_fds_set(i, stream, (struct p3_entry){.real = shared, .kind = P3_CAPTURE, .stream = stream});
+    return;
+  }
+  temporary_directory = getenv("TMPDIR");
+  temporary_directory = temporary_directory && *temporary_directory ? strdup(temporary_directory) : "/tmp";
+  void *page = mmap(NULL, sizeof *p3_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED)
+    p3_shared = page;
+  for (int stream = 1; stream <= 2; stream++) {
+    const struct p3_original *original = &p3_originals[stream];
+    if (original->fd < 0)
+      continue;
+    if ((original->flags & O_ACCMODE) == O_RDONLY)
+      p3_shared->error[stream] = EBADF;
+    else if (is_full_device(&original->stat))
+      p3_shared->error[stream] = ENOSPC;
+    for (int i = 0; i < p3_count; i++)
+      init_native(i, stream);
+    if (p3_shared->error[stream])
+      p3_shared->limit[stream] = p3_captures[0][stream].base;
+  }
+}
+
+/* ---- in memory ---- */
+
+static ssize_t append_bytes(struct p3_capture *capture, const struct iovec *parts, int count) {
+  size_t total = 0;
+  for (int i = 0; i < count; i++)
+    total += parts[i].iov_len;
+  if (capture->length + total > capture->capacity) {
+    size_t capacity = capture->capacity ? capture->capacity : 256;
+    while (capacity < capture->length + total)
+      capacity *= 2;
+    char *bytes = realloc(capture->bytes, capacity);
+    if (!bytes)
+      p3_fatal("out of memory");
+    capture->bytes = bytes;
+    capture->capacity = capacity;
+  }
+  for (int i = 0; i < count; i++) {
+    memcpy(capture->bytes + capture->length, parts[i].iov_base, parts[i].iov_len);
+    capture->length += parts[i].iov_len;
+  }
+  return total;
+}
+
+/* ---- in files ---- */
+
+/* All of the parts into the capture, at most `size` bytes. */
+static void keep(int fd, const struct iovec *parts, int count, size_t size) {
+  for (int i = 0; i < count && size; i++) {
+    const char *bytes = parts[i].iov_base;
+    size_t left = parts[i].iov_len < size ? parts[i].iov_len : size;
+    size -= left;
+    while (left) {
+      ssize_t done = write(fd, bytes, left);
+      if (done < 0 && errno == EINTR)
+        continue;
+      if (done < 0)
+        p3_fatal("cannot keep the output in %s: %s", temporary_directory, strerror(errno));
+      bytes += done;
+      left -= done;
+    }
+  }
+}
+
+/* Nobody is shown, so nothing is written to the real stream: does it have a reader? */
+static bool has_no_reader(int stream) {
+  const struct p3_original *original = &p3_originals[stream];
+  if (!S_ISFIFO(original->stat.st_mode) && !S_ISSOCK(original->stat.st_mode))
+    return false;
+  struct pollfd poll_it = {.fd = original->fd, .events = POLLOUT};
+  return poll(&poll_it, 1, 0) == 1 && poll_it.revents & (S_ISFIFO(original->stat.st_mode) ? POLLERR : POLLHUP);
+}
+
+static ssize_t fails(int error) {
+  if (error == EPIPE)
+    raise(SIGPIPE);
+  errno = error;
+  return -1;
+}
+
+static ssize_t write_hidden(struct p3_capture *capture, int stream, const struct iovec *parts, int count) {
+  size_t total = 0;
+  for (int i = 0; i < count; i++)
+    total += parts[i].iov_len;
+  if (p3_config.show == P3_NOBODY && !p3_shared->error[stream] && has_no_reader(stream)) {
+    p3_shared->limit[stream] = lseek(capture->write, 0, SEEK_CUR);
+    p3_shared->error[stream] = EPIPE;
+  }
+  if (p3_shared->error[stream]) {
+    off_t room = p3_shared->limit[stream] - lseek(capture->write, 0, SEEK_CUR);
+    if (room <= 0 && (total || p3_shared->error[stream] == EBADF))
+      return fails(p3_shared->error[stream]);
+    if ((off_t)total > room)
+      total = room;
+  }
+  keep(capture->write, parts, count, total);
+  return total;
+}
+
+/* One writer at a time: what is on the real stream must be what is in the capture. Recursive, since a signal
+ * handler may write, too; that one must not look for unknown output in the middle of ours. */
+static pthread_mutex_t mutexes[3] = {PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+                                     PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+                                     PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+static bool busy[3];
+
+void p3_captures_unlock(void) {
+  for (int stream = 1; stream <= 2; stream++) {
+    mutexes[stream] = mutexes[0];
+    busy[stream] = false;
+  }
+}
+
+static ssize_t write_shown(int version, struct p3_capture *capture, int stream, const struct iovec *parts,
+                           int count) {
+  off_t *shown = &p3_shared->shown[stream];
+  bool outer = !busy[stream];
+  busy[stream] = true;
+  if (outer && lseek(capture->write, 0, SEEK_CUR) != *shown)
+    p3_show(version);
+  ssize_t done = writev(p3_originals[stream].fd, parts, count);
+  int error = errno;
+  if (done >= 0) {
+    keep(capture->write, parts, count, done);
+    *shown = lseek(capture->write, 0, SEEK_CUR);
+  } else if (error != EAGAIN && error != EINTR && !p3_shared->error[stream]) {
+    p3_shared->limit[stream] = lseek(capture->write, 0, SEEK_CUR);
+    p3_shared->error[stream] = error;
+  }
+  if (outer)
+    busy[stream] = false;
+  errno = error;
+  return done;
+}
+
+ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count) {
+  int stream = entry->stream;
+  struct p3_capture *capture = &p3_captures[version][stream];
+  if (p3_in_klee())
+    return append_bytes(capture, parts, count);
+  p3_inside++;
+  pthread_mutex_lock(&mutexes[stream]);
+  ssize_t done = p3_is_shown(version) ? write_shown(version, capture, stream, parts, count)
+                                      : write_hidden(capture, stream, parts, count);
+  pthread_mutex_unlock(&mutexes[stream]);
+  p3_settle(version);
+  return done;
+}
+
+off_t p3_capture_length(int version, int stream) {
+  struct p3_capture *capture = &p3_captures[version][stream];
+  if (p3_in_klee())
+    return capture->length;
+  struct stat stat;
+  if (p3_originals[stream].fd < 0 || fstat(capture->read, &stat) != 0 || stat.st_size < capture->base)
+    return 0;
+  return stat.st_size - capture->base;
+}
+
+size_t p3_capture_get(int version, int stream, off_t from, char *bytes, size_t size) {
+  struct p3_capture *capture = &p3_captures[version][stream];
+  size_t done = 0;
+  if (p3_originals[stream].fd < 0)
+    return 0;
+  while (done < size) {
+    ssize_t got = pread(capture->read, bytes + done, size - done, capture->base + from + done);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    done += got;
+  }
+  return done;
+}

@@ -1,0 +1,166 @@
+/* The checks at the end of a product: equal output, equal end, no failed assertion.
+ *
+ * Natively the captures are compared block by block out of their files. In KLEE the differences of all bytes are
+ * accumulated and there is one branch on the result, so that the comparison forks at most once; only the path on
+ * which something differs looks for the place. */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct p3_difference p3_differences[P3_MAX_VERSIONS][3];
+bool p3_output_failed, p3_status_failed, p3_assert_failed;
+
+static void found(struct p3_difference *difference, off_t offset, int a, int b) {
+  difference->found = true;
+  difference->offset = offset;
+  difference->byte_a = a;
+  difference->byte_b = b;
+}
+
+static void count_lines(struct p3_difference *difference, const char *bytes, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    difference->column++;
+    if (bytes[i] == '\n') {
+      difference->line++;
+      difference->column = 1;
+    }
+  }
+}
+
+static size_t first_difference(const char *a, const char *b, size_t size) {
+  size_t i = 0;
+  while (i < size && a[i] == b[i])
+    i++;
+  return i;
+}
+
+static void compare(int version, int stream) {
+  struct p3_difference *difference = &p3_differences[version][stream];
+  *difference = (struct p3_difference){.line = 1, .column = 1};
+  static char a[1 << 16], b[1 << 16];
+  for (off_t at = 0;;) {
+    size_t size_a = p3_capture_get(0, stream, at, a, sizeof a);
+    size_t size_b = p3_capture_get(version, stream, at, b, sizeof b);
+    size_t size = size_a < size_b ? size_a : size_b;
+    size_t same = memcmp(a, b, size) == 0 ? size : first_difference(a, b, size);
+    count_lines(difference, a, same);
+    if (same < size || size_a != size_b) {
+      found(difference, at + same, same < size_a ? (unsigned char)a[same] : -1,
+            same < size_b ? (unsigned char)b[same] : -1);
+      return;
+    }
+    if (!size)
+      return;
+    at += size;
+  }
+}
+
+/* The address of the difference as data: comparing it forks, but only here, where the check fails anyway. */
+static void compare_in_memory(int version, int stream) {
+  struct p3_difference *difference = &p3_differences[version][stream];
+  const struct p3_capture *a = &p3_captures[0][stream], *b = &p3_captures[version][stream];
+  *difference = (struct p3_difference){.line = 1, .column = 1};
+  size_t size = a->length < b->length ? a->length : b->length;
+  unsigned char differing = 0;
+  for (size_t i = 0; i < size; i++)
+    differing |= a->bytes[i] ^ b->bytes[i];
+  if (a->length == b->length && !differing)
+    return;
+  size_t same = differing ? first_difference(a->bytes, b->bytes, size) : size;
+  count_lines(difference, a->bytes, same);
+  found(difference, same, same < a->length ? (unsigned char)a->bytes[same] : -1,
+        same < b->length ? (unsigned char)b->bytes[same] : -1);
+}
+
+void p3_checks_run(void) {
+  const struct p3_state *first = &p3_states[0];
+  for (int i = 0; i < p3_count; i++) {
+    const struct p3_state *state = &p3_states[i];
+    p3_assert_failed |= state->assert_failed;
+    p3_status_failed |= state->end != first->end || state->value != first->value;
+    for (int stream = 1; i && stream <= 2; stream++) {
+      if (p3_in_klee())
+        compare_in_memory(i, stream);
+      else
+        compare(i, stream);
+      p3_output_failed |= p3_differences[i][stream].found;
+    }
+  }
+}
+
+static const char *byte_text(int byte, char text[16]) {
+  if (byte < 0)
+    return "the end";
+  if (byte > ' ' && byte < 0x7f && byte != '\'')
+    snprintf(text, 16, "'%c'", byte);
+  else
+    snprintf(text, 16, "0x%02x", byte);
+  return text;
+}
+
+static void say_difference(int version, int stream) {
+  const struct p3_difference *difference = &p3_differences[version][stream];
+  const char *name = stream == 1 ? "stdout" : "stderr";
+  if (p3_in_klee()) {
+    /* The bytes and the place may be symbolic; printing them would fork. */
+    p3_say("output: %s of version %d (%s) differs from version 1 (%s)", name, version + 1, p3_names[version],
+           p3_names[0]);
+    return;
+  }
+  char a[16], b[16];
+  p3_say("output: %s of version %d (%s) differs from version 1 (%s) at byte %lld, line %lld, column %lld: "
+         "%s instead of %s",
+         name, version + 1, p3_names[version], p3_names[0], (long long)difference->offset,
+         (long long)difference->line, (long long)difference->column, byte_text(difference->byte_b, b),
+         byte_text(difference->byte_a, a));
+}
+
+static bool say_differences(void) {
+  for (int i = 1; i < p3_count; i++)
+    for (int stream = 1; stream <= 2; stream++)
+      if (p3_differences[i][stream].found) {
+        say_difference(i, stream);
+        return true;
+      }
+  return false;
+}
+
+static void say_status(void) {
+  for (int i = 1; i < p3_count; i++) {
+    if (p3_states[i].end == p3_states[0].end && p3_states[i].value == p3_states[0].value)
+      continue;
+    char a[32], b[32];
+    p3_status_text(0, a, sizeof a);
+    p3_status_text(i, b, sizeof b);
+    p3_say("status: version %d (%s) ended with %s, version 1 (%s) with %s", i + 1, p3_names[i], b, p3_names[0],
+           a);
+    return;
+  }
+}
+
+static void say_assert(void) {
+  for (int i = 0; i < p3_count; i++)
+    if (p3_states[i].assert_failed) {
+      p3_say("assert: version %d (%s) ended by a failed assertion", i + 1, p3_names[i]);
+      return;
+    }
+}
+
+void p3_checks_say(void) {
+  bool output = p3_checks & P3_CHECK_OUTPUT && p3_output_failed;
+  bool status = p3_checks & P3_CHECK_STATUS && p3_status_failed;
+  bool assertion = p3_checks & P3_CHECK_ASSERT && p3_assert_failed;
+  /* Somebody who takes one version's status takes the product for that version. */
+  bool stands_in = p3_config.status != P3_NOBODY;
+  if (p3_config.show_all && !stands_in && p3_output_failed && !output)
+    say_differences();
+  if (stands_in || !(output || status || assertion))
+    return;
+  if (output)
+    say_differences();
+  else if (status)
+    say_status();
+  else
+    say_assert();
+  abort();
+}

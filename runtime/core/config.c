@@ -1,0 +1,70 @@
+/* The environment variables that control a product: P3_OUTDIR, P3_SHOW, P3_STATUS. */
+#include "core.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct p3_config p3_config = {.outdir = -1};
+
+/* Defined by the code that fuzzers and sanitizers add to a program. */
+#define WEAK __attribute__((weak))
+WEAK void __afl_manual_init(void);
+WEAK void LLVMFuzzerRunDriver(void);
+WEAK void __sanitizer_cov_8bit_counters_init(void);
+WEAK void __asan_init(void);
+WEAK void __msan_init(void);
+WEAK void __tsan_init(void);
+WEAK void __hwasan_init(void);
+
+/* Whether the address of a weak function is not null; through a volatile, since KLEE has no such addresses and
+ * the compiler would not compare them otherwise. */
+static bool defined(void (*volatile function)(void)) { return function != NULL; }
+
+/* A version's number, 1-based; P3_NOBODY for `word`. */
+static int version_or(const char *name, const char *value, const char *word, const char *expected) {
+  if (strcmp(value, word) == 0)
+    return P3_NOBODY;
+  char *end;
+  errno = 0;
+  long number = strtol(value, &end, 10);
+  if (*value < '0' || *value > '9' || *end || errno || number < 1 || number > p3_count)
+    p3_fatal("%s=%s: expected %s or a version's number, 1 to %d", name, value, expected, p3_count);
+  return number - 1;
+}
+
+void p3_config_read(void) {
+  bool klee = p3_in_klee();
+  if (!klee) {
+    p3_config.fuzzed = defined(__afl_manual_init) || defined(LLVMFuzzerRunDriver) ||
+                       defined(__sanitizer_cov_8bit_counters_init);
+    p3_config.sanitized =
+        defined(__asan_init) || defined(__msan_init) || defined(__tsan_init) || defined(__hwasan_init);
+  }
+  bool quiet = klee || p3_config.fuzzed;
+  p3_config.show = quiet ? P3_NOBODY : 0;
+  p3_config.show_all = !quiet;
+  p3_config.status = P3_NOBODY;
+
+  const char *show = getenv("P3_SHOW");
+  if (show) {
+    p3_config.show_all = strcmp(show, "all") == 0;
+    p3_config.show = p3_config.show_all ? 0 : version_or("P3_SHOW", show, "none", "all, none");
+  }
+  const char *status = getenv("P3_STATUS");
+  if (status)
+    p3_config.status = version_or("P3_STATUS", status, "combined", "combined");
+}
+
+/* Opened early and kept: the program may change its directory or its root. Not in KLEE: files made of symbolic
+ * bytes would have to be made concrete, and every path would write the same ones. */
+void p3_config_open_outdir(void) {
+  const char *path = getenv("P3_OUTDIR");
+  if (!path || p3_in_klee())
+    return;
+  p3_config.outdir = p3_fd_hide(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (p3_config.outdir < 0)
+    p3_fatal("P3_OUTDIR=%s: %s", path, strerror(errno));
+  if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0)
+    p3_fatal("P3_OUTDIR=%s: %s", path, strerror(errno));
+}

@@ -1,0 +1,146 @@
+/* What the files of core/ share among themselves; version/ code never sees it. */
+#ifndef P3_CORE_H
+#define P3_CORE_H
+
+#include "p3_runtime.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+/* ---- config.c ---- */
+
+#define P3_NOBODY (-1)
+
+struct p3_config {
+  int show;       /* version whose output is copied to the real streams, P3_NOBODY: none */
+  bool show_all;  /* P3_SHOW=all: also say where the others differ from it */
+  int status;     /* version whose status the product takes, P3_NOBODY: the combined one */
+  int outdir;     /* descriptor of P3_OUTDIR, -1: not asked for */
+  bool fuzzed;    /* built for AFL++ or libFuzzer: crashes must reach the fuzzer */
+  bool sanitized; /* built with a sanitizer that handles crash signals itself */
+};
+extern struct p3_config p3_config;
+void p3_config_read(void);
+void p3_config_open_outdir(void);
+
+/* ---- klee.c ---- */
+
+/* Size of the object that begins at `object` in KLEE, 0 natively. */
+size_t p3_object_size(void *object);
+
+/* ---- main.c ---- */
+
+/* Ends what p3_inside++ began: ends the version if a signal doomed it meanwhile. */
+void p3_settle(int version);
+/* Writes to the product's own stderr, whatever the versions did to descriptor 2. */
+void p3_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "exit 3", "signal SEGV", as in i.status and report.json. */
+void p3_status_text(int version, char *text, size_t size);
+
+/* ---- fds.c ---- */
+
+/* What stands behind a standard descriptor of the product when it starts. */
+struct p3_original {
+  int fd; /* hidden; -1: closed when the product was started */
+  struct stat stat;
+  int flags;   /* F_GETFL */
+  bool tty;
+  off_t start; /* offset of a regular file */
+};
+extern struct p3_original p3_originals[3];
+
+enum p3_kind {
+  P3_PLAIN,   /* all operations go to the real descriptor */
+  P3_LOG,     /* standard input that cannot be reopened: reads go through the shared log */
+  P3_CAPTURE, /* standard output or error: writes go into the version's capture */
+};
+
+struct p3_entry {
+  int real; /* -1: free */
+  unsigned char kind;
+  unsigned char stream; /* of P3_LOG and P3_CAPTURE: number of the original */
+  bool cloexec;
+  bool nonblock; /* of P3_CAPTURE: O_NONBLOCK as the version set it */
+};
+
+/* The entry of an open descriptor, else null and EBADF. */
+struct p3_entry *p3_fd_entry(int version, int fd);
+void p3_fds_init(void);
+/* Gives the version its three standard descriptors. */
+void p3_fds_set(int version, int fd, struct p3_entry entry);
+void p3_fds_close_all(int version);
+/* Makes real 0-2 what they were when the product started. */
+void p3_fds_restore(void);
+/* Makes real 0-2 the version's. */
+void p3_fds_mirror(int version);
+
+/* ---- switch.c ---- */
+void p3_switch_init(void);
+
+/* Mutual exclusion inside core/, with all signals blocked: handlers may use descriptors, too. */
+struct p3_guard {
+  sigset_t saved;
+};
+void p3_lock(struct p3_guard *guard);
+void p3_unlock(struct p3_guard *guard);
+
+/* ---- capture.c ---- */
+
+/* The captured output of one version on descriptor 1 or 2. Natively a file without a name: `write` is what the
+ * version writes to, `read` a second open file description of it. Where the real stream is a regular file the
+ * capture has the same offsets, so that seeking means the same in both; its content starts at `base`. In KLEE
+ * the bytes are in memory. */
+struct p3_capture {
+  int write, read;
+  off_t base;
+  char *bytes;
+  size_t length, capacity;
+};
+extern struct p3_capture p3_captures[P3_MAX_VERSIONS][3]; /* [0] unused */
+
+/* Survives fork shared, so that forked children go on showing where their parent stopped. */
+struct p3_shared {
+  off_t shown[3];   /* how far the shown version's captures were copied on */
+  off_t limit[3];   /* where the real stream began to fail */
+  int error[3];     /* and how; 0: it works */
+};
+extern struct p3_shared *p3_shared;
+
+void p3_captures_init(void);
+/* After a version left the stack, or in a forked child: nobody is writing any more. */
+void p3_captures_unlock(void);
+int p3_temporary_file(void);          /* hidden, read-write, no name; -1 and errno */
+off_t p3_capture_length(int version, int stream);
+/* Bytes [from, from + size) of the output into `bytes`; the number copied. */
+size_t p3_capture_get(int version, int stream, off_t from, char *bytes, size_t size);
+ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count);
+
+/* ---- input.c ---- */
+void p3_input_init(void);
+ssize_t p3_log_read(int version, char *bytes, size_t size);
+/* Puts the last `size` bytes back. */
+void p3_log_unread(int version, size_t size);
+/* The number of bytes that the version can read from the log alone; -1: an end of file comes next. */
+off_t p3_log_pending(int version);
+
+/* ---- show.c ---- */
+bool p3_is_shown(int version);
+
+/* ---- check.c ---- */
+struct p3_difference {
+  bool found;
+  int a, b;           /* versions */
+  off_t offset;       /* 0-based */
+  off_t line, column; /* 1-based */
+  int byte_a, byte_b; /* -1: the output ends there */
+};
+extern struct p3_difference p3_differences[P3_MAX_VERSIONS][3]; /* version i against version 0, streams 1, 2 */
+extern bool p3_output_failed, p3_status_failed, p3_assert_failed;
+void p3_checks_run(void);
+void p3_checks_say(void);
+
+/* ---- report.c ---- */
+void p3_report_write(void);
+
+#endif

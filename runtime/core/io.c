@@ -1,0 +1,385 @@
+/* Operations on virtual descriptors whose data or properties are not simply those of the real one.
+ *
+ * Three kinds (core.h): plain ones go straight to the real descriptor, logged ones are a standard input that can
+ * be read only once, captured ones are standard output and error. A captured stream answers like the real one
+ * behind it. Where that is a regular file, whatever changes offset or size is done in the capture and, for the
+ * shown version, in the real file. */
+#include "core.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct p3_original *original(const struct p3_entry *entry) {
+  return &p3_originals[entry->stream];
+}
+
+static bool is_image(const struct p3_entry *entry) {
+  return entry->kind == P3_CAPTURE && S_ISREG(original(entry)->stat.st_mode) && !p3_in_klee();
+}
+
+static bool is_kind(int version, int fd, enum p3_kind kind) {
+  int saved = errno;
+  struct p3_entry *entry = fd < 0 ? NULL : p3_fd_entry(version, fd);
+  errno = saved;
+  return entry && entry->kind == kind;
+}
+
+bool p3_fd_is_logged(int version, int fd) { return is_kind(version, fd, P3_LOG); }
+
+bool p3_fd_is_captured(int version, int fd) { return is_kind(version, fd, P3_CAPTURE); }
+
+/* Standard output on a terminal or socket can usually be read, too; if it is the same one as standard input, then
+ * from what is logged of that. */
+static ssize_t read_captured(int version, struct p3_entry *entry, void *bytes, size_t size) {
+  const struct p3_original *mine = original(entry), *input = &p3_originals[0];
+  if ((mine->flags & O_ACCMODE) != O_RDWR || is_image(entry)) {
+    errno = EBADF;
+    return -1;
+  }
+  bool same = input->fd >= 0 && input->stat.st_dev == mine->stat.st_dev &&
+              input->stat.st_ino == mine->stat.st_ino && !S_ISREG(input->stat.st_mode);
+  return same ? p3_log_read(version, bytes, size) : read(mine->fd, bytes, size);
+}
+
+ssize_t p3_fd_read(int version, int fd, void *bytes, size_t size) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_LOG)
+    return p3_log_read(version, bytes, size);
+  if (entry->kind == P3_CAPTURE)
+    return read_captured(version, entry, bytes, size);
+  return read(entry->real, bytes, size);
+}
+
+static bool total_size(const struct iovec *parts, int count, size_t *total) {
+  *total = 0;
+  if (count < 0 || count > IOV_MAX)
+    return false;
+  for (int i = 0; i < count; i++)
+    *total += parts[i].iov_len;
+  return *total <= SSIZE_MAX;
+}
+
+ssize_t p3_fd_readv(int version, int fd, const struct iovec *parts, int count) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_PLAIN)
+    return readv(entry->real, parts, count);
+  size_t total;
+  if (!total_size(parts, count, &total)) {
+    errno = EINVAL;
+    return -1;
+  }
+  char *bytes = malloc(total ? total : 1);
+  if (!bytes)
+    return -1;
+  ssize_t got = p3_fd_read(version, fd, bytes, total);
+  int error = errno;
+  size_t left = got > 0 ? got : 0;
+  for (char *from = bytes; left; parts++) {
+    size_t size = parts->iov_len < left ? parts->iov_len : left;
+    memcpy(parts->iov_base, from, size);
+    from += size;
+    left -= size;
+  }
+  free(bytes);
+  errno = error;
+  return got;
+}
+
+/* A terminal or socket on standard input can be written, too. It belongs to no captured stream. */
+static ssize_t write_logged(int version, struct p3_entry *entry, const struct iovec *parts, int count) {
+  size_t total;
+  if ((original(entry)->flags & O_ACCMODE) == O_RDONLY) {
+    errno = EBADF;
+    return -1;
+  }
+  if (p3_is_shown(version) || !total_size(parts, count, &total))
+    return writev(original(entry)->fd, parts, count);
+  return total;
+}
+
+ssize_t p3_fd_writev(int version, int fd, const struct iovec *parts, int count) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_CAPTURE)
+    return p3_capture_writev(version, entry, parts, count);
+  if (entry->kind == P3_LOG)
+    return write_logged(version, entry, parts, count);
+  return writev(entry->real, parts, count);
+}
+
+ssize_t p3_fd_write(int version, int fd, const void *bytes, size_t size) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_PLAIN)
+    return write(entry->real, bytes, size);
+  struct iovec part = {(void *)bytes, size};
+  return p3_fd_writev(version, fd, &part, 1);
+}
+
+off_t p3_fd_seek(int version, int fd, off_t offset, int whence) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_PLAIN)
+    return lseek(entry->real, offset, whence);
+  if (!is_image(entry))
+    return lseek(original(entry)->fd, offset, whence);
+  if (whence == SEEK_END) {
+    struct stat stat;
+    if (p3_fd_stat(version, fd, &stat) != 0)
+      return -1;
+    offset += stat.st_size;
+    whence = SEEK_SET;
+  }
+  off_t at = lseek(entry->real, offset, whence);
+  if (at >= 0 && (offset || whence != SEEK_CUR) && p3_is_shown(version))
+    lseek(original(entry)->fd, at, SEEK_SET);
+  return at;
+}
+
+/* A pipe or terminal has no positions; the null device takes any. */
+static bool has_positions(struct p3_entry *entry) {
+  return is_image(entry) || lseek(original(entry)->fd, 0, SEEK_CUR) >= 0;
+}
+
+ssize_t p3_fd_pread(int version, int fd, void *bytes, size_t size, off_t offset) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_PLAIN)
+    return pread(entry->real, bytes, size, offset);
+  return has_positions(entry) ? p3_fd_read(version, fd, bytes, size) : -1;
+}
+
+ssize_t p3_fd_pwrite(int version, int fd, const void *bytes, size_t size, off_t offset) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_PLAIN)
+    return pwrite(entry->real, bytes, size, offset);
+  if (!is_image(entry))
+    return has_positions(entry) ? p3_fd_write(version, fd, bytes, size) : -1;
+  if (p3_is_shown(version)) {
+    p3_show(version);
+    ssize_t done = pwrite(original(entry)->fd, bytes, size, offset);
+    if (done < 0)
+      return done;
+    size = done;
+  }
+  ssize_t done = pwrite(entry->real, bytes, size, offset);
+  struct stat stat;
+  if (p3_is_shown(version) && fstat(entry->real, &stat) == 0)
+    p3_shared->shown[entry->stream] = stat.st_size;
+  return done;
+}
+
+int p3_fd_stat(int version, int fd, struct stat *stat) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (!is_image(entry))
+    return fstat(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, stat);
+  struct stat capture;
+  if (fstat(original(entry)->fd, stat) != 0 || fstat(entry->real, &capture) != 0)
+    return -1;
+  off_t before = original(entry)->stat.st_size;
+  stat->st_size = capture.st_size > before ? capture.st_size : before;
+  return 0;
+}
+
+/* After the capture's size was changed on purpose. */
+static int resized(int version, struct p3_entry *entry, int result) {
+  struct stat stat;
+  if (result == 0 && p3_is_shown(version) && fstat(entry->real, &stat) == 0)
+    p3_shared->shown[entry->stream] = stat.st_size;
+  return result;
+}
+
+int p3_fd_truncate(int version, int fd, off_t size) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (!is_image(entry))
+    return ftruncate(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, size);
+  if (p3_is_shown(version)) {
+    p3_show(version);
+    if (ftruncate(original(entry)->fd, size) != 0)
+      return -1;
+  }
+  return resized(version, entry, ftruncate(entry->real, size));
+}
+
+int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (!is_image(entry))
+    return fallocate(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, mode, offset, size);
+  if (p3_is_shown(version)) {
+    p3_show(version);
+    if (fallocate(original(entry)->fd, mode, offset, size) != 0)
+      return -1;
+  }
+  return resized(version, entry, fallocate(entry->real, mode, offset, size));
+}
+
+#define STATUS_FLAGS (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK)
+
+int p3_fd_flags(int version, int fd) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind != P3_CAPTURE)
+    return fcntl(p3_fd_meta(version, fd), F_GETFL);
+  int flags = original(entry)->flags & ~(O_APPEND | O_NONBLOCK);
+  bool append = is_image(entry) ? fcntl(entry->real, F_GETFL) & O_APPEND : original(entry)->flags & O_APPEND;
+  return flags | (append ? O_APPEND : 0) | (entry->nonblock ? O_NONBLOCK : 0);
+}
+
+int p3_fd_set_flags(int version, int fd, int flags) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (!entry)
+    return -1;
+  if (entry->kind != P3_CAPTURE)
+    return fcntl(p3_fd_meta(version, fd), F_SETFL, flags);
+  /* Of the version's own only: whether the real stream may block is the business of who started the product. */
+  entry->nonblock = flags & O_NONBLOCK;
+  if (!is_image(entry))
+    return 0;
+  if (p3_is_shown(version))
+    fcntl(original(entry)->fd, F_SETFL, (original(entry)->flags & ~O_APPEND) | (flags & O_APPEND));
+  return fcntl(entry->real, F_SETFL, flags & STATUS_FLAGS & ~O_DIRECT);
+}
+
+off_t p3_fd_pending(int version, int fd) {
+  return p3_fd_is_logged(version, fd) ? p3_log_pending(version) : 0;
+}
+
+void p3_fd_unread(int version, int fd, size_t size) {
+  if (p3_fd_is_logged(version, fd))
+    p3_log_unread(version, size);
+}
+
+/* ---- paths that name descriptors ---- */
+
+/* The number that follows `prefix` and ends the path; -1: another path. */
+static int number_after(const char *path, const char *prefix) {
+  size_t length = strlen(prefix);
+  if (strncmp(path, prefix, length) != 0)
+    return -1;
+  const char *digits = path + length;
+  int number = 0;
+  if (!*digits)
+    return -1;
+  for (; *digits; digits++) {
+    if (*digits < '0' || *digits > '9' || number > 1 << 16)
+      return -1;
+    number = number * 10 + (*digits - '0');
+  }
+  return number;
+}
+
+int p3_fd_named(const char *path) {
+  static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+  /* Few paths begin so; KLEE would fork on a symbolic path here for each character. */
+  if (!path || p3_in_klee() || path[0] != '/' || (path[1] != 'd' && path[1] != 'p'))
+    return -1;
+  for (int fd = 0; fd <= 2; fd++)
+    if (strcmp(path, names[fd]) == 0)
+      return fd;
+  static const char *const directories[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
+  for (int i = 0; i < 3; i++) {
+    int fd = number_after(path, directories[i]);
+    if (fd >= 0)
+      return fd;
+  }
+  char mine[32];
+  snprintf(mine, sizeof mine, "/proc/%d/fd/", getpid());
+  return number_after(path, mine);
+}
+
+const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]) {
+  int fd = p3_fd_named(path);
+  struct p3_entry *entry = fd < 0 ? NULL : p3_fd_entry(version, fd);
+  if (!entry)
+    return path;
+  snprintf(space, P3_FD_PATH, "/proc/self/fd/%d", p3_fd_meta(version, fd));
+  return space;
+}
+
+/* ---- FILEs over virtual descriptors ---- */
+
+struct cookie {
+  int version, fd;
+};
+
+/* libc's names for bits of FILE._flags; part of its binary interface. */
+#define UNBUFFERED 0x2
+#define NO_WRITES 0x8
+#define LINE_BUFFERED 0x200
+
+/* Like libc: before an unbuffered or line-buffered stream is read, a line-buffered stdout is written out. */
+static void flush_prompt(struct cookie *cookie) {
+  FILE **files = p3_states[cookie->version].files;
+  if (cookie->fd != 0 || !files[0] || !files[1] || !(files[0]->_flags & (UNBUFFERED | LINE_BUFFERED)))
+    return;
+  if ((files[1]->_flags & (LINE_BUFFERED | NO_WRITES)) == LINE_BUFFERED)
+    fflush(files[1]);
+}
+
+static ssize_t cookie_read(void *argument, char *bytes, size_t size) {
+  struct cookie *cookie = argument;
+  flush_prompt(cookie);
+  return p3_fd_read(cookie->version, cookie->fd, bytes, size);
+}
+
+static ssize_t cookie_write(void *argument, const char *bytes, size_t size) {
+  struct cookie *cookie = argument;
+  size_t left = size;
+  while (left) {
+    ssize_t done = p3_fd_write(cookie->version, cookie->fd, bytes, left);
+    if (done < 0)
+      break;
+    bytes += done;
+    left -= done;
+  }
+  return size - left;
+}
+
+static int cookie_seek(void *argument, off64_t *offset, int whence) {
+  struct cookie *cookie = argument;
+  off_t at = p3_fd_seek(cookie->version, cookie->fd, *offset, whence);
+  if (at < 0)
+    return -1;
+  *offset = at;
+  return 0;
+}
+
+static int cookie_close(void *argument) {
+  struct cookie *cookie = argument;
+  int result = p3_fd_close(cookie->version, cookie->fd);
+  free(cookie);
+  return result;
+}
+
+FILE *p3_fd_file(int version, int fd, const char *mode) {
+  if (p3_in_klee())
+    return fdopen(p3_fd_real(version, fd), mode);
+  struct cookie *cookie = malloc(sizeof *cookie);
+  if (!cookie)
+    return NULL;
+  *cookie = (struct cookie){version, fd};
+  static const cookie_io_functions_t functions = {cookie_read, cookie_write, cookie_seek, cookie_close};
+  FILE *file = fopencookie(cookie, mode, functions);
+  if (!file)
+    free(cookie);
+  return file;
+}

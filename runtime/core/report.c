@@ -1,0 +1,188 @@
+/* What P3_OUTDIR asks for: the versions' outputs, how they ended, and report.json.
+ *
+ * report.json is one object:
+ *   "difference": whether the versions differ in output or end;
+ *   "versions": [{"name": input file, "status": "exit N" | "signal NAME", "assert_failed": bool,
+ *                 "stdout_length": bytes, "stderr_length": bytes}, ...] in the order of the merge;
+ *   "checks": {"output", "status", "assert": {"enabled": bool, "verdict": "pass" | "fail"}}, where a verdict is
+ *             given for disabled checks, too;
+ *   "differences": [{"stream": "stdout" | "stderr", "versions": [1, i], "offset": bytes before the difference,
+ *                    "line", "column": from 1, in bytes, "bytes": [of version 1, of i], null: ended}, ...], the first
+ *                  one per version and stream.
+ * Names are escaped as JSON strings; bytes that are not UTF-8 become U+FFFD. */
+#include "core.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *signal_name(int number) {
+  static const char *const names[] = {
+      [SIGHUP] = "HUP",       [SIGINT] = "INT",   [SIGQUIT] = "QUIT", [SIGILL] = "ILL",   [SIGTRAP] = "TRAP",
+      [SIGABRT] = "ABRT",     [SIGBUS] = "BUS",   [SIGFPE] = "FPE",   [SIGKILL] = "KILL", [SIGUSR1] = "USR1",
+      [SIGSEGV] = "SEGV",     [SIGUSR2] = "USR2", [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
+      [SIGSTKFLT] = "STKFLT", [SIGCHLD] = "CHLD", [SIGCONT] = "CONT", [SIGSTOP] = "STOP", [SIGTSTP] = "TSTP",
+      [SIGTTIN] = "TTIN",     [SIGTTOU] = "TTOU", [SIGURG] = "URG",   [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ",
+      [SIGVTALRM] = "VTALRM", [SIGPROF] = "PROF", [SIGWINCH] = "WINCH", [SIGIO] = "POLL", [SIGPWR] = "PWR",
+      [SIGSYS] = "SYS",
+  };
+  return number > 0 && number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
+
+void p3_status_text(int version, char *text, size_t size) {
+  const struct p3_state *state = &p3_states[version];
+  const char *name = signal_name(state->value);
+  if (state->end != P3_SIGNALED)
+    snprintf(text, size, "exit %d", state->value);
+  else if (name)
+    snprintf(text, size, "signal %s", name);
+  else
+    snprintf(text, size, "signal %d", state->value);
+}
+
+static int create(const char *name) {
+  int fd = openat(p3_config.outdir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0)
+    p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
+  return p3_fd_hide(fd);
+}
+
+static void put(int fd, const char *name, const char *bytes, size_t size) {
+  while (size) {
+    ssize_t done = write(fd, bytes, size);
+    if (done < 0 && errno != EINTR)
+      p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
+    if (done > 0) {
+      bytes += done;
+      size -= done;
+    }
+  }
+}
+
+static void write_output(int version, int stream) {
+  char name[32];
+  snprintf(name, sizeof name, "%d.%s", version + 1, stream == 1 ? "stdout" : "stderr");
+  int fd = create(name);
+  static char buffer[1 << 16];
+  size_t size;
+  for (off_t at = 0; (size = p3_capture_get(version, stream, at, buffer, sizeof buffer)) > 0; at += size)
+    put(fd, name, buffer, size);
+  close(fd);
+}
+
+static void write_status(int version) {
+  char name[32], text[40];
+  snprintf(name, sizeof name, "%d.status", version + 1);
+  p3_status_text(version, text, sizeof text - 1);
+  strcat(text, "\n");
+  int fd = create(name);
+  put(fd, name, text, strlen(text));
+  close(fd);
+}
+
+/* ---- report.json ---- */
+
+/* Length of the valid UTF-8 sequence at `text`, 0 if there is none. */
+static int sequence_length(const unsigned char *text) {
+  int length = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3 : 4;
+  if ((length == 1 && text[0] >= 0x80) || (text[0] >= 0x80 && text[0] < 0xc2) || text[0] > 0xf4)
+    return 0;
+  for (int i = 1; i < length; i++)
+    if ((text[i] & 0xc0) != 0x80)
+      return 0;
+  bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+  bool outside = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
+  return overlong || outside ? 0 : length;
+}
+
+static void write_string(FILE *out, const char *string) {
+  putc('"', out);
+  for (const unsigned char *text = (const unsigned char *)string; *text;) {
+    int length = sequence_length(text);
+    if (*text == '"' || *text == '\\')
+      fprintf(out, "\\%c", *text);
+    else if (*text < 0x20)
+      fprintf(out, "\\u%04x", *text);
+    else if (length)
+      fwrite(text, 1, length, out);
+    else
+      fputs("\\ufffd", out);
+    text += length ? length : 1;
+  }
+  putc('"', out);
+}
+
+static void write_versions(FILE *out) {
+  fputs("  \"versions\": [", out);
+  for (int i = 0; i < p3_count; i++) {
+    char status[32];
+    p3_status_text(i, status, sizeof status);
+    fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
+    write_string(out, p3_names[i]);
+    fprintf(out, ", \"status\": \"%s\", \"assert_failed\": %s, \"stdout_length\": %lld, \"stderr_length\": %lld}",
+            status, p3_states[i].assert_failed ? "true" : "false", (long long)p3_capture_length(i, 1),
+            (long long)p3_capture_length(i, 2));
+  }
+  fputs("\n  ],\n", out);
+}
+
+static void write_check(FILE *out, const char *name, unsigned bit, bool failed, const char *end) {
+  fprintf(out, "\n    \"%s\": {\"enabled\": %s, \"verdict\": \"%s\"}%s", name, p3_checks & bit ? "true" : "false",
+          failed ? "fail" : "pass", end);
+}
+
+static void write_byte(FILE *out, int byte) {
+  if (byte < 0)
+    fputs("null", out);
+  else
+    fprintf(out, "%d", byte);
+}
+
+static void write_differences(FILE *out) {
+  fputs("  \"differences\": [", out);
+  bool any = false;
+  for (int i = 1; i < p3_count; i++)
+    for (int stream = 1; stream <= 2; stream++) {
+      const struct p3_difference *difference = &p3_differences[i][stream];
+      if (!difference->found)
+        continue;
+      fprintf(out,
+              "%s\n    {\"stream\": \"%s\", \"versions\": [1, %d], \"offset\": %lld, \"line\": %lld, "
+              "\"column\": %lld, \"bytes\": [",
+              any ? "," : "", stream == 1 ? "stdout" : "stderr", i + 1, (long long)difference->offset,
+              (long long)difference->line, (long long)difference->column);
+      write_byte(out, difference->byte_a);
+      fputs(", ", out);
+      write_byte(out, difference->byte_b);
+      fputs("]}", out);
+      any = true;
+    }
+  fputs(any ? "\n  ]\n" : "]\n", out);
+}
+
+static void write_json(void) {
+  static const char name[] = "report.json";
+  FILE *out = fdopen(create(name), "w");
+  if (!out)
+    p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
+  fprintf(out, "{\n  \"difference\": %s,\n", p3_output_failed || p3_status_failed ? "true" : "false");
+  write_versions(out);
+  fputs("  \"checks\": {", out);
+  write_check(out, "output", P3_CHECK_OUTPUT, p3_output_failed, ",");
+  write_check(out, "status", P3_CHECK_STATUS, p3_status_failed, ",");
+  write_check(out, "assert", P3_CHECK_ASSERT, p3_assert_failed, "\n  },\n");
+  write_differences(out);
+  fputs("}\n", out);
+  if (fclose(out) != 0)
+    p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
+}
+
+void p3_report_write(void) {
+  if (p3_config.outdir < 0)
+    return;
+  for (int i = 0; i < p3_count; i++) {
+    write_output(i, 1);
+    write_output(i, 2);
+    write_status(i);
+  }
+  write_json();
+}

@@ -1,0 +1,114 @@
+/* Which version owns the process.
+ *
+ * libc and the kernel keep some attributes once per process. Only the owner's are installed; p3_enter
+ * exchanges them when the owner changes, so that a version which never changes one pays nothing for it. The
+ * current directory is exchanged through a descriptor and only between versions that are in different ones. */
+#include "core.h"
+#include <pthread.h>
+#include <unistd.h>
+
+int p3_owner = P3_NOBODY;
+int p3_only = P3_NOBODY;
+
+extern char **environ;
+
+void p3_switch_init(void) {
+  mode_t mask = umask(0);
+  umask(mask);
+  for (int i = 0; i < p3_count; i++) {
+    p3_states[i].umask = mask;
+    p3_states[i].cwd = -1;
+  }
+}
+
+static int open_cwd(void) { return p3_fd_hide(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)); }
+
+static void switch_cwd(struct p3_state *from, struct p3_state *to) {
+  if (from->cwd_id == to->cwd_id)
+    return;
+  if (from->cwd < 0)
+    from->cwd = open_cwd();
+  if (to->cwd >= 0)
+    (void)!fchdir(to->cwd);
+}
+
+/* After `version` changed its directory, which descriptor `before` stands for. Versions that are still in that
+ * one get descriptors of their own, since they could not find back otherwise. */
+static void moved(int version, int before) {
+  static unsigned last;
+  struct p3_state *me = &p3_states[version];
+  for (int i = 0; i < p3_count; i++)
+    if (i != version && p3_states[i].cwd_id == me->cwd_id && p3_states[i].cwd < 0 &&
+        (p3_only < 0 || p3_only == i))
+      p3_states[i].cwd = fcntl(before, F_DUPFD_CLOEXEC, before);
+  if (me->cwd >= 0)
+    close(me->cwd);
+  me->cwd = -1;
+  me->cwd_id = ++last;
+}
+
+int p3_chdir(int version, const char *path, int fd) {
+  int before = p3_in_klee() || p3_only >= 0 ? -1 : open_cwd();
+  int result = path ? chdir(path) : fchdir(fd);
+  if (result == 0 && before >= 0)
+    moved(version, before);
+  if (before >= 0)
+    close(before);
+  return result;
+}
+
+mode_t p3_umask(int version, mode_t mask) {
+  p3_states[version].umask = mask & 0777;
+  return umask(mask);
+}
+
+void p3_environ_changed(int version) {
+  if (p3_owner == version && p3_states[version].environ_slot)
+    environ = *p3_states[version].environ_slot;
+}
+
+void p3_enter(int version) {
+  if (p3_owner == version)
+    return;
+  int from = p3_owner;
+  if (from >= 0 && p3_versions[from]->leave)
+    p3_versions[from]->leave();
+  p3_owner = version;
+  if (!p3_in_klee()) {
+    p3_fds_mirror(version);
+    if (from >= 0)
+      switch_cwd(&p3_states[from], &p3_states[version]);
+    if (from < 0 || p3_states[from].umask != p3_states[version].umask)
+      umask(p3_states[version].umask);
+  }
+  p3_environ_changed(version);
+  if (p3_versions[version]->enter)
+    p3_versions[version]->enter();
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void p3_lock(struct p3_guard *guard) {
+  if (p3_in_klee())
+    return;
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &guard->saved);
+  pthread_mutex_lock(&mutex);
+}
+
+void p3_unlock(struct p3_guard *guard) {
+  if (p3_in_klee())
+    return;
+  pthread_mutex_unlock(&mutex);
+  pthread_sigmask(SIG_SETMASK, &guard->saved, NULL);
+}
+
+void p3_forked(int version) {
+  p3_only = version;
+  mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  p3_captures_unlock();
+  for (int i = 0; i < p3_count; i++)
+    if (i != version)
+      p3_fds_close_all(i);
+}

@@ -1,0 +1,44 @@
+/* Ending a version because something is wrong: abort, failed assertions, glibc's own hardening. */
+#include "p3v_streams.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+void SHIM(abort)(void) { p3v_die(P3_SIGNALED, SIGABRT); }
+
+static void failed(const char *message, const char *assertion, const char *file, unsigned line,
+                   const char *function) {
+  const char *name = p3v_program_name();
+  fprintf(SHIM(stderr), message, name, *name ? ": " : "", file, line, function ? function : "",
+          function ? ": " : "", assertion);
+  fflush(SHIM(stderr));
+  p3v_wrote(SHIM(stderr));
+  P3_ME->assert_failed = true;
+  SHIM(abort)();
+}
+
+void SHIM(__assert_fail)(const char *assertion, const char *file, unsigned line, const char *function) {
+  failed("%s%s%s:%u: %s%sAssertion `%s' failed.\n", assertion, file, line, function);
+}
+
+void SHIM(__assert)(const char *assertion, const char *file, int line) {
+  SHIM(__assert_fail)(assertion, file, line, NULL);
+}
+
+void SHIM(__assert_perror_fail)(int number, const char *file, unsigned line, const char *function) {
+  failed("%s%s%s:%u: %s%sUnexpected error: %s.\n", strerror(number), file, line, function);
+}
+
+/* glibc's messages do not pass through stdio. */
+static void hardening(const char *reason) {
+  char message[128];
+  int length = snprintf(message, sizeof message, "*** %s ***: terminated\n", reason);
+  p3_fd_write(p3v_index, 2, message, length);
+  SHIM(abort)();
+}
+
+void SHIM(__stack_chk_fail)(void) { hardening("stack smashing detected"); }
+
+void SHIM(__chk_fail)(void) { hardening("buffer overflow detected"); }
+
+void SHIM(__fortify_fail)(const char *reason) { hardening(reason); }

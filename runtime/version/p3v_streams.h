@@ -1,0 +1,59 @@
+/* What the descriptor and stdio shims share. */
+#ifndef P3V_STREAMS_H
+#define P3V_STREAMS_H
+
+#include "p3_runtime.h"
+#include <stdarg.h>
+
+/* Once, before any code of the version: standard streams. */
+void p3v_streams_init(void);
+
+/* Set by p3v_streams_init. */
+extern bool p3v_klee;
+
+/* What assert calls the program. */
+const char *p3v_program_name(void);
+
+/* The real descriptor for data, for questions. */
+#define REAL(fd) p3_fd_real(p3v_index, fd)
+#define META(fd) p3_fd_meta(p3v_index, fd)
+/* The virtual number for a new real descriptor. */
+#define NEW(real) p3_fd_install(p3v_index, real, 0)
+
+/* `type NAME parameters`, which calls libc's NAME with the given arguments. */
+#define PASS(type, name, parameters, ...) \
+  type SHIM(name) parameters { return name(__VA_ARGS__); }
+/* The same body under another name. */
+#define ALSO(type, alias, parameters, name, ...) \
+  type SHIM(alias) parameters { return SHIM(name)(__VA_ARGS__); }
+
+/* After something was written to `file`: in KLEE the bytes leave its buffer for the capture. */
+void p3v_drain(FILE *file);
+static inline void p3v_wrote(FILE *file) {
+  if (p3v_klee)
+    p3v_drain(file);
+}
+
+/* 0-2 if `file` is that standard stream of the version, else -1. */
+int p3v_standard(FILE *file);
+/* After descriptor `fd` began to stand for something else: a standard stream that was not used yet takes the
+ * buffer that fits it. */
+void p3v_rebuffer(int fd);
+
+/* open(2) flags of an fopen mode; -1 and EINVAL. */
+int p3v_mode_flags(const char *mode);
+
+int p3v_close_standard(int stream);
+bool p3v_is_closed(int stream);
+FILE *p3v_reopen_standard(int stream, const char *path, const char *mode);
+
+int SHIM(open)(const char *path, int flags, ...);
+int SHIM(close)(int fd);
+
+/* ---- stdio_wide.c ---- */
+
+/* A byte-oriented stream that the program uses as a wide one (1), a byte one (-1) or not yet (0). */
+int p3v_orientation(int stream);
+void p3v_set_orientation(int stream, int orientation);
+
+#endif

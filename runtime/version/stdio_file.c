@@ -1,0 +1,312 @@
+/* Opening, closing and flushing FILEs.
+ *
+ * FILEs are glibc's own. The runtime keeps a list of the version's, each with its virtual descriptor, since libc's
+ * list is one for all versions: exit flushes this version's, _exit discards them, fflush(NULL) means them. A FILE
+ * on a captured or logged descriptor is a cookie FILE as the standard streams are. */
+#include "p3v_streams.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+struct node {
+  FILE *file;
+  int fd;      /* virtual number, -1: none */
+  bool cookie; /* closes its descriptor itself */
+  struct node *next;   /* opened before */
+  struct node *before; /* opened after */
+  struct node *chain;  /* of the same bucket */
+};
+
+#define BUCKETS 256
+static struct node *newest;
+static struct node *buckets[BUCKETS];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock(void) {
+  if (!p3v_klee)
+    pthread_mutex_lock(&mutex);
+}
+
+static void unlock(void) {
+  if (!p3v_klee)
+    pthread_mutex_unlock(&mutex);
+}
+
+static struct node **place(FILE *file) {
+  struct node **link = &buckets[((size_t)file >> 5) % BUCKETS];
+  while (*link && (*link)->file != file)
+    link = &(*link)->chain;
+  return link;
+}
+
+static struct node *find(FILE *file) {
+  lock();
+  struct node *node = *place(file);
+  unlock();
+  return node;
+}
+
+static bool add(FILE *file, int fd, bool cookie) {
+  struct node *node = malloc(sizeof *node);
+  if (!node)
+    return false;
+  *node = (struct node){.file = file, .fd = fd, .cookie = cookie};
+  lock();
+  node->next = newest;
+  if (newest)
+    newest->before = node;
+  newest = node;
+  struct node **link = place(file);
+  node->chain = *link;
+  *link = node;
+  unlock();
+  return true;
+}
+
+void p3v_file_add(FILE *file, int fd) { add(file, fd, false); }
+
+void p3v_file_remove(FILE *file) {
+  lock();
+  struct node **link = place(file), *node = *link;
+  if (node) {
+    *link = node->chain;
+    if (node->before)
+      node->before->next = node->next;
+    else
+      newest = node->next;
+    if (node->next)
+      node->next->before = node->before;
+  }
+  unlock();
+  free(node);
+}
+
+/* ---- flushing ---- */
+
+static bool has_output(FILE *file) { return p3v_klee || __fpending(file) > 0; }
+
+static int flush_standard(int stream, bool input_too) {
+  FILE *file = P3_ME->files[stream];
+  if (!file || p3v_is_closed(stream) || !(input_too || has_output(file)))
+    return 0;
+  int result = fflush(file);
+  p3v_wrote(file);
+  return result;
+}
+
+/* In libc's order: the newest first, the standard streams last. */
+static int flush_all(bool input_too) {
+  int result = 0;
+  for (struct node *node = newest; node; node = node->next)
+    if (input_too || has_output(node->file))
+      result |= fflush(node->file);
+  for (int stream = 2; stream >= 0; stream--)
+    result |= flush_standard(stream, input_too);
+  return result;
+}
+
+void p3v_files_flush(void) {
+  /* KLEE's reads have no one who would go on at the position left behind. */
+  flush_all(!p3v_klee);
+}
+
+void p3v_files_discard(void) {
+  for (struct node *node = newest; node; node = node->next)
+    __fpurge(node->file);
+  for (int stream = 0; stream < 3; stream++)
+    if (P3_ME->files[stream])
+      __fpurge(P3_ME->files[stream]);
+}
+
+int SHIM(fflush)(FILE *file) {
+  if (!file)
+    return flush_all(false);
+  int stream = p3v_standard(file);
+  if (p3v_klee && stream > 0) {
+    p3v_drain(file);
+    return 0;
+  }
+  return fflush(file);
+}
+
+int SHIM(fflush_unlocked)(FILE *file) {
+  int stream = file ? p3v_standard(file) : -1;
+  return !file || (p3v_klee && stream > 0) ? SHIM(fflush)(file) : fflush_unlocked(file);
+}
+
+ALSO(int, _IO_fflush, (FILE * file), fflush, file)
+
+int SHIM(fcloseall)(void) {
+  int result = flush_all(true);
+  for (struct node *node = newest; node; node = node->next)
+    setvbuf(node->file, NULL, _IONBF, 0);
+  return result;
+}
+
+/* ---- opening ---- */
+
+int p3v_mode_flags(const char *mode) {
+  int flags;
+  switch (*mode) {
+  case 'r':
+    flags = 0;
+    break;
+  case 'w':
+    flags = O_CREAT | O_TRUNC;
+    break;
+  case 'a':
+    flags = O_CREAT | O_APPEND;
+    break;
+  default:
+    errno = EINVAL;
+    return -1;
+  }
+  int access = *mode == 'r' ? O_RDONLY : O_WRONLY;
+  /* glibc looks at no more than six further characters. */
+  for (int i = 1; i < 7 && mode[i] && mode[i] != ','; i++) {
+    if (mode[i] == '+')
+      access = O_RDWR;
+    else if (mode[i] == 'x')
+      flags |= O_EXCL;
+    else if (mode[i] == 'e')
+      flags |= O_CLOEXEC;
+  }
+  return flags | access;
+}
+
+/* libc made a FILE on a descriptor of its own: gives that a virtual number. */
+static FILE *adopt(FILE *file) {
+  if (!file)
+    return NULL;
+  int fd = NEW(fileno(file));
+  if (fd < 0 || !add(file, fd, false)) {
+    int error = fd < 0 ? EMFILE : ENOMEM;
+    fclose(file);
+    errno = error;
+    return NULL;
+  }
+  if (!p3v_klee)
+    file->_fileno = REAL(fd);
+  return file;
+}
+
+/* A FILE through p3_fd_read and p3_fd_write. */
+static FILE *open_cookie(int fd, const char *mode) {
+  FILE *file = p3_fd_file(p3v_index, fd, mode);
+  if (file && !add(file, fd, true))
+    return NULL;
+  return file;
+}
+
+FILE *SHIM(fopen)(const char *path, const char *mode) {
+  int named = p3_fd_named(path);
+  if (p3_fd_is_captured(p3v_index, named) || p3_fd_is_logged(p3v_index, named)) {
+    int flags = p3v_mode_flags(mode);
+    int fd = flags < 0 ? -1 : p3_fd_dup(p3v_index, named, 0, flags & O_CLOEXEC);
+    return fd < 0 ? NULL : open_cookie(fd, mode);
+  }
+  char space[P3_FD_PATH];
+  return adopt(fopen(p3_fd_path(p3v_index, path, space), mode));
+}
+
+ALSO(FILE *, fopen64, (const char *path, const char *mode), fopen, path, mode)
+ALSO(FILE *, _IO_fopen, (const char *path, const char *mode), fopen, path, mode)
+
+FILE *SHIM(fdopen)(int fd, const char *mode) {
+  if (p3_fd_is_captured(p3v_index, fd) || p3_fd_is_logged(p3v_index, fd)) {
+    if (p3v_mode_flags(mode) < 0)
+      return NULL;
+    int access = p3_fd_flags(p3v_index, fd) & O_ACCMODE, wanted = p3v_mode_flags(mode) & O_ACCMODE;
+    if (access != O_RDWR && access != wanted) {
+      errno = EINVAL;
+      return NULL;
+    }
+    return open_cookie(fd, mode);
+  }
+  FILE *file = fdopen(REAL(fd), mode);
+  if (file)
+    add(file, fd, false);
+  return file;
+}
+
+ALSO(FILE *, _IO_fdopen, (int fd, const char *mode), fdopen, fd, mode)
+
+FILE *SHIM(tmpfile)(void) { return adopt(tmpfile()); }
+
+ALSO(FILE *, tmpfile64, (void), tmpfile)
+
+static FILE *track(FILE *file) {
+  if (file)
+    add(file, -1, false);
+  return file;
+}
+
+FILE *SHIM(fmemopen)(void *buffer, size_t size, const char *mode) {
+  return track(fmemopen(buffer, size, mode));
+}
+
+FILE *SHIM(open_memstream)(char **bytes, size_t *size) { return track(open_memstream(bytes, size)); }
+
+FILE *SHIM(open_wmemstream)(wchar_t **text, size_t *size) { return track(open_wmemstream(text, size)); }
+
+FILE *SHIM(fopencookie)(void *cookie, const char *mode, cookie_io_functions_t functions) {
+  return track(fopencookie(cookie, mode, functions));
+}
+
+FILE *SHIM(freopen)(const char *path, const char *mode, FILE *file) {
+  int stream = p3v_standard(file);
+  if (stream >= 0 && !p3v_klee)
+    return p3v_reopen_standard(stream, path, mode);
+  struct node *node = find(file);
+  char space[P3_FD_PATH];
+  FILE *result = freopen(path ? p3_fd_path(p3v_index, path, space) : NULL, mode, file);
+  if (node && node->fd >= 0 && !node->cookie)
+    p3_fd_moved(p3v_index, node->fd, result ? fileno(result) : -1);
+  if (!result)
+    p3v_file_remove(file);
+  return result;
+}
+
+ALSO(FILE *, freopen64, (const char *path, const char *mode, FILE *file), freopen, path, mode, file)
+
+/* ---- closing ---- */
+
+int SHIM(fclose)(FILE *file) {
+  int stream = p3v_standard(file);
+  if (stream >= 0)
+    return p3v_close_standard(stream);
+  struct node *node = find(file);
+  int fd = node && !node->cookie ? node->fd : -1;
+  p3v_file_remove(file);
+  int result = fclose(file);
+  int error = errno;
+  if (fd >= 0)
+    p3_fd_moved(p3v_index, fd, -1);
+  errno = error;
+  return result;
+}
+
+ALSO(int, _IO_fclose, (FILE * file), fclose, file)
+
+int SHIM(fileno)(FILE *file) {
+  int stream = p3v_standard(file);
+  if (stream >= 0) {
+    if (!p3v_is_closed(stream))
+      return stream;
+    errno = EBADF;
+    return -1;
+  }
+  struct node *node = find(file);
+  if (!node)
+    return fileno(file);
+  if (node->fd < 0)
+    errno = EBADF;
+  return node->fd;
+}
+
+ALSO(int, fileno_unlocked, (FILE * file), fileno, file)

@@ -1,0 +1,180 @@
+/* Output to standard streams: functions that mean stdout or stderr without saying so, and, for KLEE, those that
+ * name a FILE, since there what they wrote must leave the buffer before it is full. */
+#include "p3v_streams.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments);
+int __vdprintf_chk(int fd, int flag, const char *format, va_list arguments);
+int __vasprintf_chk(char **result, int flag, const char *format, va_list arguments);
+int __overflow(FILE *file, int character);
+
+int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
+  int length = vfprintf(file, format, arguments);
+  p3v_wrote(file);
+  return length;
+}
+
+ALSO(int, _IO_vfprintf, (FILE * file, const char *format, va_list arguments), vfprintf, file, format, arguments)
+
+int SHIM(vprintf)(const char *format, va_list arguments) {
+  return SHIM(vfprintf)(SHIM(stdout), format, arguments);
+}
+
+#define FORMATTED(call)         \
+  va_list arguments;            \
+  va_start(arguments, format);  \
+  int length = call;            \
+  va_end(arguments);            \
+  return length
+
+int SHIM(fprintf)(FILE *file, const char *format, ...) { FORMATTED(SHIM(vfprintf)(file, format, arguments)); }
+
+int SHIM(_IO_fprintf)(FILE *file, const char *format, ...) {
+  FORMATTED(SHIM(vfprintf)(file, format, arguments));
+}
+
+int SHIM(printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout), format, arguments)); }
+
+int SHIM(_IO_printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout), format, arguments)); }
+
+int SHIM(__vfprintf_chk)(FILE *file, int flag, const char *format, va_list arguments) {
+  int length = p3v_klee ? vfprintf(file, format, arguments) : __vfprintf_chk(file, flag, format, arguments);
+  p3v_wrote(file);
+  return length;
+}
+
+int SHIM(__vprintf_chk)(int flag, const char *format, va_list arguments) {
+  return SHIM(__vfprintf_chk)(SHIM(stdout), flag, format, arguments);
+}
+
+int SHIM(__fprintf_chk)(FILE *file, int flag, const char *format, ...) {
+  FORMATTED(SHIM(__vfprintf_chk)(file, flag, format, arguments));
+}
+
+int SHIM(__printf_chk)(int flag, const char *format, ...) {
+  FORMATTED(SHIM(__vfprintf_chk)(SHIM(stdout), flag, format, arguments));
+}
+
+/* ---- to descriptors ---- */
+
+static int write_all(int fd, char *text, int length) {
+  for (int done = 0; done < length;) {
+    ssize_t more = p3_fd_write(p3v_index, fd, text + done, length - done);
+    if (more < 0) {
+      length = -1;
+      break;
+    }
+    done += more;
+  }
+  int error = errno;
+  free(text);
+  errno = error;
+  return length;
+}
+
+int SHIM(vdprintf)(int fd, const char *format, va_list arguments) {
+  if (!p3v_klee && !p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd))
+    return vdprintf(REAL(fd), format, arguments);
+  char *text;
+  int length = vasprintf(&text, format, arguments);
+  return length < 0 ? length : write_all(fd, text, length);
+}
+
+int SHIM(dprintf)(int fd, const char *format, ...) { FORMATTED(SHIM(vdprintf)(fd, format, arguments)); }
+
+int SHIM(__vdprintf_chk)(int fd, int flag, const char *format, va_list arguments) {
+  if (p3v_klee)
+    return SHIM(vdprintf)(fd, format, arguments);
+  if (!p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd))
+    return __vdprintf_chk(REAL(fd), flag, format, arguments);
+  char *text;
+  int length = __vasprintf_chk(&text, flag, format, arguments);
+  return length < 0 ? length : write_all(fd, text, length);
+}
+
+int SHIM(__dprintf_chk)(int fd, int flag, const char *format, ...) {
+  FORMATTED(SHIM(__vdprintf_chk)(fd, flag, format, arguments));
+}
+
+/* ---- characters, strings, blocks ---- */
+
+#define WRITES(type, name, parameters, file, ...) \
+  type SHIM(name) parameters {                    \
+    type result = name(__VA_ARGS__);              \
+    p3v_wrote(file);                              \
+    return result;                                \
+  }
+
+WRITES(int, fputc, (int character, FILE *file), file, character, file)
+WRITES(int, putc, (int character, FILE *file), file, character, file)
+WRITES(int, fputc_unlocked, (int character, FILE *file), file, character, file)
+WRITES(int, putc_unlocked, (int character, FILE *file), file, character, file)
+WRITES(int, fputs, (const char *text, FILE *file), file, text, file)
+WRITES(int, fputs_unlocked, (const char *text, FILE *file), file, text, file)
+WRITES(int, putw, (int word, FILE *file), file, word, file)
+
+ALSO(int, _IO_putc, (int character, FILE *file), putc, character, file)
+ALSO(int, _IO_fputs, (const char *text, FILE *file), fputs, text, file)
+
+/* In KLEE a block larger than the buffer would go to the descriptor. */
+static size_t write_pieces(const char *bytes, size_t size, size_t count, FILE *file) {
+  size_t total = size * count, done = 0;
+  while (done < total) {
+    size_t piece = total - done < 4096 ? total - done : 4096;
+    size_t written = fwrite(bytes + done, 1, piece, file);
+    p3v_wrote(file);
+    done += written;
+    if (written < piece)
+      break;
+  }
+  return size ? done / size : 0;
+}
+
+size_t SHIM(fwrite)(const void *bytes, size_t size, size_t count, FILE *file) {
+  return p3v_klee ? write_pieces(bytes, size, count, file) : fwrite(bytes, size, count, file);
+}
+
+size_t SHIM(fwrite_unlocked)(const void *bytes, size_t size, size_t count, FILE *file) {
+  return p3v_klee ? write_pieces(bytes, size, count, file) : fwrite_unlocked(bytes, size, count, file);
+}
+
+ALSO(size_t, _IO_fwrite, (const void *bytes, size_t size, size_t count, FILE *file), fwrite, bytes, size, count,
+     file)
+
+int SHIM(putchar)(int character) { return SHIM(putc)(character, SHIM(stdout)); }
+
+int SHIM(putchar_unlocked)(int character) { return SHIM(putc_unlocked)(character, SHIM(stdout)); }
+
+/* As glibc's: the text and its newline are one operation on the FILE. */
+int SHIM(puts)(const char *text) {
+  FILE *file = SHIM(stdout);
+  size_t length = strlen(text);
+  if (!p3v_klee)
+    flockfile(file);
+  int result = SHIM(fwrite_unlocked)(text, 1, length, file) == length && SHIM(putc_unlocked)('\n', file) != EOF
+                   ? (length < 0x7fffffff ? (int)length + 1 : 0x7fffffff)
+                   : EOF;
+  if (!p3v_klee)
+    funlockfile(file);
+  return result;
+}
+
+ALSO(int, _IO_puts, (const char *text), puts, text)
+
+/* ---- messages ---- */
+
+static void message(const char *prefix, const char *text) {
+  fprintf(SHIM(stderr), "%s%s%s\n", prefix && *prefix ? prefix : "", prefix && *prefix ? ": " : "", text);
+  p3v_wrote(SHIM(stderr));
+}
+
+void SHIM(perror)(const char *prefix) {
+  int number = errno;
+  message(prefix, strerror(number));
+  errno = number;
+}
+
+void SHIM(psignal)(int number, const char *prefix) { message(prefix, strsignal(number)); }

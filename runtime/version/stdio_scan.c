@@ -1,0 +1,81 @@
+/* Input functions that mean stdin without saying so, and the names under which C99's scanf is called. */
+#include "p3v_streams.h"
+#include <stdlib.h>
+#include <string.h>
+
+int __isoc99_vfscanf(FILE *file, const char *format, va_list arguments);
+int __isoc99_vsscanf(const char *text, const char *format, va_list arguments);
+
+int SHIM(getchar)(void) { return getc(SHIM(stdin)); }
+
+int SHIM(getchar_unlocked)(void) { return getc_unlocked(SHIM(stdin)); }
+
+/* At most `size` bytes with the terminator; `*fits` tells whether that was enough. */
+static char *read_line(char *line, size_t size, bool *fits) {
+  FILE *file = SHIM(stdin);
+  size_t length = 0;
+  int character;
+  *fits = true;
+  while ((character = getc(file)) != EOF && character != '\n') {
+    if (length + 1 >= size) {
+      *fits = false;
+      return NULL;
+    }
+    line[length++] = character;
+  }
+  if (character == EOF && (length == 0 || ferror(file)))
+    return NULL;
+  line[length] = '\0';
+  return line;
+}
+
+char *SHIM(gets)(char *line) {
+  bool fits;
+  return read_line(line, (size_t)-1, &fits);
+}
+
+void SHIM(__chk_fail)(void);
+
+char *SHIM(__gets_chk)(char *line, size_t size) {
+  bool fits;
+  char *result = read_line(line, size, &fits);
+  if (!fits)
+    SHIM(__chk_fail)();
+  return result;
+}
+
+#define SCANNED(call)           \
+  va_list arguments;            \
+  va_start(arguments, format);  \
+  int count = call;             \
+  va_end(arguments);            \
+  return count
+
+int SHIM(vscanf)(const char *format, va_list arguments) { return vfscanf(SHIM(stdin), format, arguments); }
+
+int SHIM(scanf)(const char *format, ...) { SCANNED(vfscanf(SHIM(stdin), format, arguments)); }
+
+/* uclibc has one scanf only, which is C99's. */
+int SHIM(__isoc99_vfscanf)(FILE *file, const char *format, va_list arguments) {
+  return p3v_klee ? vfscanf(file, format, arguments) : __isoc99_vfscanf(file, format, arguments);
+}
+
+int SHIM(__isoc99_vsscanf)(const char *text, const char *format, va_list arguments) {
+  return p3v_klee ? vsscanf(text, format, arguments) : __isoc99_vsscanf(text, format, arguments);
+}
+
+int SHIM(__isoc99_vscanf)(const char *format, va_list arguments) {
+  return SHIM(__isoc99_vfscanf)(SHIM(stdin), format, arguments);
+}
+
+int SHIM(__isoc99_scanf)(const char *format, ...) {
+  SCANNED(SHIM(__isoc99_vfscanf)(SHIM(stdin), format, arguments));
+}
+
+int SHIM(__isoc99_fscanf)(FILE *file, const char *format, ...) {
+  SCANNED(SHIM(__isoc99_vfscanf)(file, format, arguments));
+}
+
+int SHIM(__isoc99_sscanf)(const char *text, const char *format, ...) {
+  SCANNED(SHIM(__isoc99_vsscanf)(text, format, arguments));
+}
