@@ -1,7 +1,7 @@
 //! `cargo test -p testsuite [NAME]`: every case as one test.
 //!
 //! `P3_TESTSUITE_KEEP=DIR` keeps what is compiled and run in DIR, `P3_TESTSUITE_ALL=1` prints all mismatches of
-//! a case instead of the first.
+//! a case instead of the first, `P3_TESTSUITE_ALONE=1` only runs the versions alone.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     let tools = Tools {
         p3_ir: std::env::current_exe().expect("this process has an executable"),
         p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
+        alone_only: std::env::var_os("P3_TESTSUITE_ALONE").is_some(),
     };
     let have_klee = on_path("klee");
     let mut trials = Vec::new();
@@ -63,10 +64,12 @@ fn in_scratch(
 ) -> Result<(), Failed> {
     let temporary = tempfile::tempdir().map_err(|e| Failed::from(e.to_string()))?;
     let mut scratch = temporary.path().to_path_buf();
-    if let Some(keep) = std::env::var_os("P3_TESTSUITE_KEEP") {
+    if let Some(keep) = std::env::var_os("P3_TESTSUITE_KEEP").filter(|keep| !keep.is_empty()) {
         scratch = PathBuf::from(keep).join(name);
         let _ = std::fs::remove_dir_all(&scratch);
-        std::fs::create_dir_all(&scratch).map_err(|e| Failed::from(e.to_string()))?;
+        scratch = std::fs::create_dir_all(&scratch)
+            .and_then(|()| scratch.canonicalize())
+            .map_err(|e| Failed::from(e.to_string()))?;
     }
     let mismatches = body(&scratch).map_err(|e| Failed::from(format!("{name}: {e:#}")))?;
     match mismatches.split_first() {

@@ -1,0 +1,31 @@
+// The umask: each version its own, seen by open, mkdir, creat and children.
+//@ expect: output
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void mode(const char *path) {
+  struct stat status;
+  stat(path, &status);
+  printf("%s %o\n", path, status.st_mode & 0777);
+}
+
+int main(void) {
+  umask(022);
+  printf("%o\n", umask(V == 2 ? 027 : 077));
+  close(open("file", O_CREAT | O_WRONLY, 0666));
+  mkdir("dir", 0777);
+  fclose(fopen("stdio", "w"));
+  mode("file");
+  mode("dir");
+  mode("stdio");
+  fflush(stdout);
+  system("umask");
+  unlink("file");
+  unlink("stdio");
+  rmdir("dir");
+  printf("%o\n", umask(0));
+  return 0;
+}
