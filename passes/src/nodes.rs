@@ -65,8 +65,10 @@ impl Graph {
         let mut node_of = HashMap::new();
         for id in 0..nodes.len() {
             for successor in nodes[id].successors.clone() {
-                if !nodes[successor].predecessors.contains(&id) {
-                    nodes[successor].predecessors.push(id);
+                let predecessors = &mut nodes[successor].predecessors;
+                // All edges of one node come together, so only the last entry can be this node.
+                if predecessors.last() != Some(&id) {
+                    predecessors.push(id);
                 }
             }
             let node = &nodes[id];

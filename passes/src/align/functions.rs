@@ -1,7 +1,10 @@
 //! Which functions of the versions are one function.
 
-use crate::llvm::Value;
-use std::collections::{HashMap, HashSet};
+use super::features::{self, Callee, Describer, Outline};
+use crate::llvm::{Type, Value};
+use crate::nodes::Graph;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
 /// One function as it exists in some of the versions.
 pub(crate) struct FunctionGroup {
@@ -11,53 +14,261 @@ pub(crate) struct FunctionGroup {
     pub(crate) how: How,
 }
 
-/// What two functions were matched by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What functions were matched by; of several reasons the least certain one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum How {
-    /// Equal names.
-    Name,
-    /// The user's word.
-    Map,
     /// Only one version has it.
     Alone,
+    /// The user's word.
+    Map,
+    /// Equal names.
+    Name,
+    /// Equal bodies.
+    Body,
+    /// Bodies that have most in common.
+    Likeness,
 }
 
 /// Groups the functions of all versions, `functions[i]` being those of version i. `map` gives (old, new) names
 /// of renamed functions: `old` in one version is `new` in a later one. The first version's order is kept,
 /// functions that it lacks follow.
+///
+/// The user's word comes first, then names; what is left over goes by equal bodies and at last by bodies that
+/// have most in common.
 pub(crate) fn match_functions(
     functions: &[Vec<Value>],
     map: &[(String, String)],
 ) -> Vec<FunctionGroup> {
-    let mut groups: Vec<FunctionGroup> = Vec::new();
-    let mut named: HashMap<String, usize> = HashMap::new();
+    let mut grouping = Grouping {
+        groups: Vec::new(),
+        group_of: HashMap::new(),
+    };
     for (version, candidates) in functions.iter().enumerate() {
-        let names: HashSet<String> = candidates.iter().map(|&f| plain_name(f)).collect();
-        for &function in candidates {
-            let own = plain_name(function);
-            let mapped = map
-                .iter()
-                .find(|(old, new)| version > 0 && *new == own && !names.contains(old));
-            let name = mapped.map_or(&own, |(old, _)| old).clone();
-            let index = *named.entry(name).or_insert_with(|| {
-                groups.push(FunctionGroup {
-                    members: vec![None; functions.len()],
-                    how: How::Alone,
-                });
-                groups.len() - 1
-            });
-            let group = &mut groups[index];
-            if group.members.iter().any(Option::is_some) {
-                group.how = if mapped.is_some() {
-                    How::Map
-                } else {
-                    How::Name
-                };
-            }
-            group.members[version] = Some(function);
+        let mut left: Vec<Value> = candidates.clone();
+        grouping.match_mapped(version, &mut left, map);
+        grouping.match_named(version, &mut left);
+        grouping.match_equal_bodies(version, &mut left);
+        grouping.match_similar_bodies(version, &mut left);
+        for function in left {
+            let mut members = vec![None; functions.len()];
+            members[version] = Some(function);
+            let how = How::Alone;
+            grouping.group_of.insert(function, grouping.groups.len());
+            grouping.groups.push(FunctionGroup { members, how });
         }
     }
-    groups
+    grouping.groups
+}
+
+/// Functions smaller than this (in instructions) say too little to be matched by likeness.
+const TELLING: u32 = 12;
+/// How much two bodies must have in common, of 256.
+const ALIKE: u32 = 160;
+/// Code that more functions than this share does not single out any of them.
+const COMMON: usize = 16;
+
+/// The groups formed so far.
+struct Grouping {
+    groups: Vec<FunctionGroup>,
+    group_of: HashMap<Value, usize>,
+}
+
+impl Grouping {
+    fn join(&mut self, group: usize, version: usize, function: Value, how: How) {
+        self.group_of.insert(function, group);
+        let group = &mut self.groups[group];
+        group.members[version] = Some(function);
+        group.how = group.how.max(how);
+    }
+
+    /// The groups that lack this version, each with its first member.
+    fn open(&self, version: usize) -> impl Iterator<Item = (usize, Value)> + '_ {
+        self.groups
+            .iter()
+            .enumerate()
+            .filter(move |(_, group)| group.members[version].is_none())
+            .filter_map(|(index, group)| {
+                Some((index, group.members.iter().copied().flatten().next()?))
+            })
+    }
+
+    fn match_mapped(&mut self, version: usize, left: &mut Vec<Value>, map: &[(String, String)]) {
+        for (old, new) in map {
+            let named = |name: &str, function: Value| plain_name(function) == name;
+            let group = self.open(version).map(|(group, _)| group).find(|&group| {
+                let mut members = self.groups[group].members.iter().flatten();
+                members.any(|&member| named(old, member))
+            });
+            let function = left.iter().position(|&f| named(new, f));
+            if let (Some(group), Some(function)) = (group, function) {
+                self.join(group, version, left.remove(function), How::Map);
+            }
+        }
+    }
+
+    /// Equal names. Static functions of one name, which the linker numbers in the order of the files, are told
+    /// apart by their files, then by their bodies, and only then by number.
+    fn match_named(&mut self, version: usize, left: &mut Vec<Value>) {
+        let mut families: BTreeMap<String, (Vec<usize>, Vec<Value>)> = BTreeMap::new();
+        let family = |function: Value| without_number(&plain_name(function)).to_string();
+        for (group, first) in self.open(version) {
+            families.entry(family(first)).or_default().0.push(group);
+        }
+        for &function in left.iter() {
+            if let Some(members) = families.get_mut(&family(function)) {
+                members.1.push(function);
+            }
+        }
+        for (mut groups, mut functions) in families.into_values() {
+            if groups.len() > 1 || functions.len() > 1 {
+                let file = |f: Value| f.definition_place().map(|place| place.file);
+                self.match_by(version, &mut groups, &mut functions, How::Name, file);
+                let bodies = self.bodies(version, &groups, &functions);
+                let body = |f: Value| bodies.get(&f).copied();
+                self.match_by(version, &mut groups, &mut functions, How::Name, body);
+                let name = |f: Value| Some(plain_name(f));
+                self.match_by(version, &mut groups, &mut functions, How::Name, name);
+            }
+            if let ([group], [function]) = (&groups[..], &functions[..]) {
+                self.join(*group, version, *function, How::Name);
+            }
+        }
+        left.retain(|function| !self.group_of.contains_key(function));
+    }
+
+    /// Matches groups and functions that alone have some key, and takes them out of the lists.
+    fn match_by<K: Hash + Eq>(
+        &mut self,
+        version: usize,
+        groups: &mut Vec<usize>,
+        functions: &mut Vec<Value>,
+        how: How,
+        key: impl Fn(Value) -> Option<K>,
+    ) {
+        let mut of_key: HashMap<K, (Vec<usize>, Vec<Value>)> = HashMap::new();
+        for &group in groups.iter() {
+            if let Some(key) = self.first(group).and_then(&key) {
+                of_key.entry(key).or_default().0.push(group);
+            }
+        }
+        for &function in functions.iter() {
+            if let Some(members) = key(function).and_then(|key| of_key.get_mut(&key)) {
+                members.1.push(function);
+            }
+        }
+        for (groups, functions) in of_key.into_values() {
+            if let ([group], [function]) = (&groups[..], &functions[..]) {
+                self.join(*group, version, *function, how);
+            }
+        }
+        groups.retain(|&group| self.groups[group].members[version].is_none());
+        functions.retain(|function| !self.group_of.contains_key(function));
+    }
+
+    fn first(&self, group: usize) -> Option<Value> {
+        self.groups[group].members.iter().copied().flatten().next()
+    }
+
+    /// Renamed functions; each match may make its callers equal.
+    fn match_equal_bodies(&mut self, version: usize, left: &mut Vec<Value>) {
+        loop {
+            let mut groups: Vec<usize> = self.open(version).map(|(group, _)| group).collect();
+            if groups.is_empty() || left.is_empty() {
+                return;
+            }
+            let before = left.len();
+            let bodies = self.bodies(version, &groups, left);
+            let body = |f: Value| bodies.get(&f).copied();
+            self.match_by(version, &mut groups, left, How::Body, body);
+            if left.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Renamed functions that were changed as well: each is the other's most similar.
+    fn match_similar_bodies(&mut self, version: usize, left: &mut Vec<Value>) {
+        let open: Vec<(usize, Value)> = self.open(version).collect();
+        let resolve = |function: Value| self.callee(version, function);
+        let mut describer = Describer::new(&resolve);
+        let mut outlines = |functions: &[Value]| -> Vec<Outline> {
+            functions
+                .iter()
+                .map(|&function| features::outline(function, &mut describer))
+                .collect()
+        };
+        let old = outlines(&open.iter().map(|&(_, first)| first).collect::<Vec<_>>());
+        let new = outlines(left);
+        let forth = most_similar(&old, &new);
+        let back = most_similar(&new, &old);
+        let pairs: Vec<(usize, Value)> = forth
+            .into_iter()
+            .enumerate()
+            .filter_map(|(x, y)| (back[y?] == Some(x)).then_some((open[x].0, left[y?])))
+            .collect();
+        for (group, function) in pairs {
+            self.join(group, version, function, How::Likeness);
+        }
+        left.retain(|function| !self.group_of.contains_key(function));
+    }
+
+    /// Body hashes of the groups' first members and of the functions.
+    fn bodies(&self, version: usize, groups: &[usize], functions: &[Value]) -> HashMap<Value, u64> {
+        let resolve = |function: Value| self.callee(version, function);
+        let mut describer = Describer::new(&resolve);
+        groups
+            .iter()
+            .filter_map(|&group| self.first(group))
+            .chain(functions.iter().copied())
+            .map(|function| {
+                (
+                    function,
+                    features::body(&Graph::of(function), &mut describer),
+                )
+            })
+            .collect()
+    }
+
+    /// Functions matched in this version are told apart, those that are not yet count by their type.
+    fn callee(&self, version: usize, function: Value) -> Callee {
+        match self.group_of.get(&function) {
+            Some(&group) if self.groups[group].members[version].is_some() => Callee::Group(group),
+            _ if function.is_declaration() => Callee::Name,
+            _ => Callee::Type,
+        }
+    }
+}
+
+/// For each of `from` the one of `to` that is most similar, if any is similar enough.
+fn most_similar(from: &[Outline], to: &[Outline]) -> Vec<Option<usize>> {
+    let mut holders: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (index, outline) in to.iter().enumerate() {
+        for &element in outline.sketch.elements() {
+            holders.entry(element).or_default().push(index);
+        }
+    }
+    from.iter()
+        .map(|outline| {
+            let mut candidates: Vec<usize> = outline
+                .sketch
+                .elements()
+                .iter()
+                .filter_map(|element| holders.get(element))
+                .filter(|holders| holders.len() <= COMMON)
+                .flatten()
+                .copied()
+                .filter(|&index| outline.weight.min(to[index].weight) >= TELLING)
+                .collect();
+            candidates.sort_unstable();
+            candidates.dedup();
+            candidates
+                .into_iter()
+                .map(|index| (outline.sketch.similarity(&to[index].sketch), index))
+                .filter(|&(similarity, _)| similarity >= ALIKE)
+                .max_by_key(|&(similarity, index)| (similarity, std::cmp::Reverse(index)))
+                .map(|(_, index)| index)
+        })
+        .collect()
 }
 
 /// A global's name in its source: without the version's prefix.
@@ -74,4 +285,31 @@ fn without_prefix(name: &str) -> &str {
         .filter(|rest| rest.len() < name.len() - 3)
         .and_then(|rest| rest.strip_prefix('_'))
         .unwrap_or(name)
+}
+
+/// LLVM's text of a type as it would be without other modules in the context: a struct by its name alone.
+pub(super) fn plain_type(ty: Type) -> String {
+    let text = ty.print();
+    let head = text.split(" = type").next().unwrap_or_default();
+    let mut plain = String::with_capacity(head.len());
+    let mut rest = head;
+    while let Some(start) = rest.find('%') {
+        let name_end = rest[start + 1..]
+            .find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | ':' | '$' | '-'))
+            .map_or(rest.len(), |end| start + 1 + end);
+        plain.push_str(&rest[..start]);
+        plain.push_str(without_number(&rest[start..name_end]));
+        rest = &rest[name_end..];
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Strips the `.N` that LLVM appends to names that are taken.
+pub(super) fn without_number(name: &str) -> &str {
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    match base.strip_suffix('.') {
+        Some(base) if base.len() + 1 < name.len() && !base.is_empty() => base,
+        _ => name,
+    }
 }

@@ -7,10 +7,12 @@
 //! passes ask for, so that a value this LLVM knows and we do not cannot be undefined behaviour.
 
 mod builder;
+mod inspect;
 mod module;
 mod value;
 
 pub(crate) use builder::{append_block, Builder};
+pub(crate) use inspect::Place;
 pub(crate) use module::{
     add_function, add_global, functions, global_named, globals, link, module_asm, parse,
     prepare_flags, run_passes, set_module_asm, variables, verify, Types,

@@ -565,6 +565,6 @@ impl Type {
     }
 }
 
-fn attribute_kind(name: &str) -> u32 {
+pub(super) fn attribute_kind(name: &str) -> u32 {
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }

@@ -3,12 +3,13 @@
 
 #include <llvm-c/Core.h>
 #include <llvm/IR/Comdat.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
-#include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -211,4 +212,21 @@ int p3_has_memory_argument(LLVMValueRef Call) {
       return 1;
   return 0;
 }
+
+// The value that llvm.dbg.declare or llvm.dbg.value describes, and the source variable's name; null for others
+// and where the value is gone or is an expression over several.
+const char *p3_debug_variable(LLVMValueRef Call, LLVMValueRef *Value, size_t *Length) {
+  auto *Debug = dyn_cast<DbgVariableIntrinsic>(unwrap(Call));
+  if (!Debug || Debug->hasArgList() || Debug->getNumVariableLocationOps() != 1)
+    return nullptr;
+  llvm::Value *V = Debug->getVariableLocationOp(0);
+  DILocalVariable *Variable = Debug->getVariable();
+  if (!V || !Variable)
+    return nullptr;
+  *Value = wrap(V);
+  *Length = Variable->getName().size();
+  return Variable->getName().data();
+}
+
+int p3_is_swift_error(LLVMValueRef V) { return unwrap(V)->isSwiftError(); }
 }

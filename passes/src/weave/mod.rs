@@ -80,7 +80,7 @@ pub(crate) fn weave(
         } else {
             present
                 .iter()
-                .find_map(|(_, member)| not_woven_reason(*member))
+                .find_map(|(_, member)| align::not_woven_reason(*member))
         };
         if sequential.is_none() {
             let product = Product::declare(module, &format!("_PP_{name}"), group.members.clone());
@@ -109,40 +109,6 @@ pub(crate) fn weave(
     }
     products.emit_dispatchers();
     Ok(reports)
-}
-
-/// Why a function cannot be woven (DESIGN.md 4.5).
-fn not_woven_reason(function: Value) -> Option<String> {
-    if function.value_type().is_variadic() {
-        return Some("variadic definition".into());
-    }
-    let graph = Graph::of(function);
-    for node in &graph.nodes {
-        for &instruction in node.instructions.iter().chain(&node.terminator) {
-            use inkwell::llvm_sys::LLVMOpcode::*;
-            let reason = match instruction.opcode() {
-                LLVMInvoke | LLVMLandingPad | LLVMResume | LLVMCatchPad | LLVMCleanupPad => {
-                    "exception handling"
-                }
-                LLVMCallBr => "callbr",
-                LLVMIndirectBr => "indirectbr",
-                LLVMCall if instruction.is_must_tail() => "musttail call",
-                LLVMCall => match instruction.called_function() {
-                    Some(callee) if callee.has_attribute("returns_twice") => {
-                        "calls a function that returns twice"
-                    }
-                    Some(callee) if callee.name_text().starts_with("llvm.stack") => {
-                        "variable-length array"
-                    }
-                    Some(callee) if callee.name_text().starts_with("llvm.coro") => "coroutine",
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            return Some(reason.into());
-        }
-    }
-    None
 }
 
 /// The functions of a version that may be woven: the program's, and the ones of the runtime through which

@@ -1,0 +1,309 @@
+//! The loops of a function and the acyclic regions between them.
+//!
+//! A *region* is the function or one loop. Its items are the nodes that belong to no inner loop, and the inner
+//! loops as wholes; the first item is the entry or the loop's header. Without the edges back to the header the
+//! items form an acyclic graph. Loops are cycles as in LLVM's CycleInfo: in irreducible code the node that a
+//! depth-first search enters first is the header, so every cycle lies in a loop.
+
+use crate::nodes::{Graph, NodeId};
+
+/// Index of a region; 0 is the function.
+pub(super) type RegionId = usize;
+
+/// The function or one loop.
+pub(super) struct Region {
+    pub(super) parent: Option<RegionId>,
+    /// In the order of the first node of each.
+    pub(super) items: Vec<Item>,
+    /// Edges between items, by position in `items`; none lead back to item 0.
+    pub(super) successors: Vec<Vec<usize>>,
+}
+
+/// A part of a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Item {
+    Node(NodeId),
+    Loop(RegionId),
+}
+
+/// The loops of a function.
+pub(super) struct Nest {
+    pub(super) regions: Vec<Region>,
+    /// The innermost region that each node belongs to.
+    pub(super) region_of: Vec<RegionId>,
+}
+
+impl Nest {
+    pub(super) fn of(graph: &Graph) -> Nest {
+        let cycles = Cycles::of(graph);
+        // Cycles are found innermost first.
+        let region = |cycle: usize| 1 + cycle;
+        let region_of: Vec<RegionId> = cycles
+            .innermost
+            .iter()
+            .map(|cycle| cycle.map_or(0, region))
+            .collect();
+        let mut regions = vec![Region {
+            parent: None,
+            items: Vec::new(),
+            successors: Vec::new(),
+        }];
+        regions.extend(cycles.parent.iter().map(|parent| Region {
+            parent: Some(parent.map_or(0, region)),
+            items: Vec::new(),
+            successors: Vec::new(),
+        }));
+        let mut depth = vec![0; regions.len()];
+        for id in (1..regions.len()).rev() {
+            depth[id] = regions[id].parent.map_or(0, |parent| depth[parent] + 1);
+        }
+
+        // A header is the first node of its loop, so its loop enters the parent in order.
+        let mut position = vec![0; graph.nodes.len()];
+        let mut loop_position = vec![0; regions.len()];
+        for node in 0..graph.nodes.len() {
+            let own = region_of[node];
+            if let (true, Some(parent)) = (regions[own].items.is_empty(), regions[own].parent) {
+                loop_position[own] = regions[parent].items.len();
+                regions[parent].items.push(Item::Loop(own));
+            }
+            position[node] = regions[own].items.len();
+            regions[own].items.push(Item::Node(node));
+        }
+        for region in &mut regions {
+            region.successors = vec![Vec::new(); region.items.len()];
+        }
+
+        for (from, node) in graph.nodes.iter().enumerate() {
+            for &to in &node.successors {
+                let (mut a, mut at) = (region_of[from], position[from]);
+                let (mut b, mut bt) = (region_of[to], position[to]);
+                let up = |regions: &[Region], r: &mut RegionId, item: &mut usize| {
+                    *item = loop_position[*r];
+                    *r = regions[*r].parent.unwrap_or(0);
+                };
+                while depth[a] > depth[b] {
+                    up(&regions, &mut a, &mut at);
+                }
+                // Only a back edge ends in the header of a loop that contains its start.
+                if a == b && b != 0 && position[to] == 0 && region_of[to] == b {
+                    continue;
+                }
+                while depth[b] > depth[a] {
+                    up(&regions, &mut b, &mut bt);
+                }
+                while a != b {
+                    up(&regions, &mut a, &mut at);
+                    up(&regions, &mut b, &mut bt);
+                }
+                regions[a].successors[at].push(bt);
+            }
+        }
+        Nest { regions, region_of }
+    }
+
+    /// Whether the node is the header of a loop.
+    pub(super) fn is_header(&self, node: NodeId) -> bool {
+        let region = self.region_of[node];
+        region != 0 && self.regions[region].items[0] == Item::Node(node)
+    }
+}
+
+impl Region {
+    /// A topological order of the items in which both sides of a branch stay together. Among the successors of
+    /// an item the one with the smaller key comes first, as far as the edges allow it.
+    pub(super) fn order(&self, keys: Option<&[Option<usize>]>) -> Vec<usize> {
+        let sorted = |item: usize| {
+            let mut successors = self.successors[item].clone();
+            if let Some(keys) = keys {
+                // One without a key stays behind the one before it.
+                let mut last = None;
+                let mut keyed: Vec<(Option<usize>, usize)> = successors
+                    .iter()
+                    .map(|&s| {
+                        last = keys[s].or(last);
+                        (last, s)
+                    })
+                    .collect();
+                keyed.sort_by_key(|&(key, _)| key);
+                successors = keyed.into_iter().map(|(_, s)| s).collect();
+            }
+            successors
+        };
+        let mut seen = vec![false; self.items.len()];
+        seen[0] = true;
+        // What is searched first ends up last.
+        let mut stack = vec![(0, sorted(0))];
+        let mut order = Vec::with_capacity(self.items.len());
+        while let Some((item, left)) = stack.last_mut() {
+            match left.pop() {
+                Some(next) if seen[next] => {}
+                Some(next) => {
+                    seen[next] = true;
+                    stack.push((next, sorted(next)));
+                }
+                None => {
+                    order.push(*item);
+                    stack.pop();
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    /// For each item the smallest key among the items that it dominates.
+    pub(super) fn spread_over_dominated(&self, keys: &mut [Option<usize>]) {
+        let order = self.order(None);
+        let mut rank = vec![0; order.len()];
+        for (r, &item) in order.iter().enumerate() {
+            rank[item] = r;
+        }
+        let mut predecessors = vec![Vec::new(); order.len()];
+        for &item in &order {
+            for &successor in &self.successors[item] {
+                predecessors[successor].push(item);
+            }
+        }
+        // One pass settles dominators where there are no cycles. Taking the predecessors from the last to the
+        // first makes each step up the tree a step that is taken once.
+        let mut dominator = vec![0; order.len()];
+        for &item in order.iter().skip(1) {
+            let mut common = None;
+            for &predecessor in predecessors[item].iter().rev() {
+                let mut a = predecessor;
+                let mut b = common.unwrap_or(predecessor);
+                while a != b {
+                    if rank[a] > rank[b] {
+                        a = dominator[a];
+                    } else {
+                        b = dominator[b];
+                    }
+                }
+                common = Some(a);
+            }
+            dominator[item] = common.unwrap_or(0);
+        }
+        for &item in order.iter().skip(1).rev() {
+            if let Some(key) = keys[item] {
+                let above = &mut keys[dominator[item]];
+                *above = Some(above.map_or(key, |k| k.min(key)));
+            }
+        }
+    }
+}
+
+/// The cycles of a graph, innermost first.
+struct Cycles {
+    parent: Vec<Option<usize>>,
+    /// The innermost cycle that each node is in.
+    innermost: Vec<Option<usize>>,
+}
+
+impl Cycles {
+    /// Every node that a depth-first search reaches again from below heads a cycle: what leads back to it
+    /// within its part of the search tree. Taken from the deepest header up, finished cycles act as one node.
+    fn of(graph: &Graph) -> Cycles {
+        let search = Search::of(graph);
+        let mut parent: Vec<Option<usize>> = Vec::new();
+        // A shortcut towards the outermost cycle around each.
+        let mut above: Vec<usize> = Vec::new();
+        let mut entries: Vec<Vec<NodeId>> = Vec::new();
+        let mut innermost: Vec<Option<usize>> = vec![None; graph.nodes.len()];
+        for &header in search.preorder.iter().rev() {
+            let below = |node: NodeId| search.is_below(node, header);
+            let mut work: Vec<NodeId> = graph.nodes[header]
+                .predecessors
+                .iter()
+                .copied()
+                .filter(|&p| below(p))
+                .collect();
+            if work.is_empty() {
+                continue;
+            }
+            let cycle = parent.len();
+            parent.push(None);
+            above.push(cycle);
+            entries.push(vec![header]);
+            innermost[header] = Some(cycle);
+            while let Some(node) = work.pop() {
+                let reached = match innermost[node] {
+                    None => {
+                        innermost[node] = Some(cycle);
+                        vec![node]
+                    }
+                    Some(inner) => {
+                        let outermost = find(&mut above, inner);
+                        if outermost == cycle {
+                            continue;
+                        }
+                        parent[outermost] = Some(cycle);
+                        above[outermost] = cycle;
+                        entries[outermost].clone()
+                    }
+                };
+                for node in reached {
+                    let mut is_entry = false;
+                    for &p in &graph.nodes[node].predecessors {
+                        if below(p) {
+                            work.push(p);
+                        } else {
+                            is_entry = true;
+                        }
+                    }
+                    if is_entry {
+                        entries[cycle].push(node);
+                    }
+                }
+            }
+        }
+        Cycles { parent, innermost }
+    }
+}
+
+/// Follows shortcuts to the end and shortens them.
+fn find(above: &mut [usize], mut cycle: usize) -> usize {
+    while above[cycle] != cycle {
+        above[cycle] = above[above[cycle]];
+        cycle = above[cycle];
+    }
+    cycle
+}
+
+/// A depth-first search in the order that numbered the nodes.
+struct Search {
+    preorder: Vec<NodeId>,
+    /// Each node's number in `preorder` and the last number below it.
+    span: Vec<(usize, usize)>,
+}
+
+impl Search {
+    fn of(graph: &Graph) -> Search {
+        let mut preorder = Vec::with_capacity(graph.nodes.len());
+        let mut span = vec![(usize::MAX, 0); graph.nodes.len()];
+        let mut stack: Vec<(NodeId, usize)> = Vec::new();
+        let enter = |node: NodeId, span: &mut Vec<(usize, usize)>, order: &mut Vec<NodeId>| {
+            span[node].0 = order.len();
+            order.push(node);
+            (node, graph.nodes[node].successors.len())
+        };
+        stack.push(enter(0, &mut span, &mut preorder));
+        while let Some((node, left)) = stack.last_mut() {
+            if *left == 0 {
+                span[*node].1 = preorder.len() - 1;
+                stack.pop();
+                continue;
+            }
+            *left -= 1;
+            let next = graph.nodes[*node].successors[*left];
+            if span[next].0 == usize::MAX {
+                stack.push(enter(next, &mut span, &mut preorder));
+            }
+        }
+        Search { preorder, span }
+    }
+
+    fn is_below(&self, node: NodeId, top: NodeId) -> bool {
+        self.span[top].0 <= self.span[node].0 && self.span[node].0 <= self.span[top].1
+    }
+}

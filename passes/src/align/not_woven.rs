@@ -1,0 +1,80 @@
+//! Functions that run one version after the other (DESIGN.md 4.5).
+
+use crate::llvm::Value;
+use inkwell::llvm_sys::LLVMOpcode::*;
+
+/// Names under which libraries declare functions that return twice, for callers compiled without their headers.
+const RETURN_TWICE: [&str; 8] = [
+    "setjmp",
+    "_setjmp",
+    "__setjmp",
+    "sigsetjmp",
+    "_sigsetjmp",
+    "__sigsetjmp",
+    "vfork",
+    "getcontext",
+];
+
+/// Why a defined function cannot be woven; none if it can.
+pub(crate) fn not_woven_reason(function: Value) -> Option<String> {
+    if function.value_type().is_variadic() {
+        return Some("variadic definition".into());
+    }
+    for (attribute, reason) in [
+        ("naked", "naked function"),
+        ("presplitcoroutine", "coroutine"),
+    ] {
+        if function.has_attribute(attribute) {
+            return Some(reason.into());
+        }
+    }
+    if function.parameters().into_iter().any(Value::is_swift_error) {
+        return Some("swifterror".into());
+    }
+    function
+        .blocks()
+        .into_iter()
+        .flat_map(|block| block.instructions())
+        .find_map(instruction_reason)
+}
+
+fn instruction_reason(instruction: Value) -> Option<String> {
+    let reason = match instruction.opcode() {
+        LLVMInvoke | LLVMLandingPad | LLVMResume | LLVMCatchPad | LLVMCatchSwitch
+        | LLVMCatchRet | LLVMCleanupPad | LLVMCleanupRet => "exception handling",
+        LLVMCallBr => "callbr",
+        LLVMIndirectBr => "indirectbr",
+        LLVMAlloca if instruction.is_swift_error() => "swifterror",
+        LLVMCall => return call_reason(instruction),
+        _ if instruction.ty().is_token() => "token value",
+        _ => return None,
+    };
+    Some(reason.into())
+}
+
+fn call_reason(call: Value) -> Option<String> {
+    if call.is_must_tail() {
+        return Some("musttail call".into());
+    }
+    if call.call_has_attribute("noduplicate") {
+        return Some("call that must not be duplicated".into());
+    }
+    let callee = call.called_function();
+    let name = callee.map(Value::name_text).unwrap_or_default();
+    let twice = call.call_has_attribute("returns_twice")
+        || callee.is_some_and(|callee| callee.has_attribute("returns_twice"))
+        || RETURN_TWICE.contains(&name.as_str()) && callee.is_some_and(Value::is_declaration);
+    if twice {
+        return Some(format!("calls {name}, which returns twice"));
+    }
+    if name.starts_with("llvm.coro.") {
+        return Some("coroutine".into());
+    }
+    if name.starts_with("llvm.stackrestore") {
+        return Some("variable-length array".into());
+    }
+    if name.starts_with("llvm.localescape") || name.starts_with("llvm.localrecover") {
+        return Some("frame of an outlined handler".into());
+    }
+    call.ty().is_token().then(|| "token value".into())
+}

@@ -1,0 +1,262 @@
+//! Aligns two sequences: anchors first, what lies between them by dynamic programming within a band.
+//!
+//! The work is proportional to the lengths (times a constant of the band), however different the sequences are.
+
+use super::features::Features;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Gaps of up to this many pairs are searched completely.
+const COMPLETE: usize = 4096;
+/// How far from the diagonal larger gaps are searched.
+const BAND: usize = 48;
+/// How often anchors may split a gap again.
+const SPLITS: u32 = 24;
+
+/// Aligns `a` with `b`; the pairs found ascend in both. Adds the number of comparisons made to `comparisons`.
+pub(super) fn align(
+    a: &[&Features],
+    b: &[&Features],
+    comparisons: &mut usize,
+) -> Vec<(usize, usize)> {
+    let mut aligner = Aligner {
+        a,
+        b,
+        pairs: Vec::new(),
+        comparisons,
+    };
+    aligner.gap(0..a.len(), 0..b.len(), SPLITS);
+    aligner.pairs
+}
+
+/// What matching two things is worth, 0 if it must not be.
+pub(super) fn worth(a: &Features, b: &Features) -> u32 {
+    if a.class != b.class {
+        return 0;
+    }
+    let similarity = a.sketch.similarity(&b.sketch);
+    // A long run of equal instructions is worth more than a short one, but not so much that one run outweighs
+    // the shape of everything around it.
+    let size = 4 + 2 * (1 + a.weight.min(b.weight)).ilog2();
+    let mut worth = 256 + similarity * size;
+    if a.condition != 0 && a.condition == b.condition {
+        worth += 2048;
+    }
+    if a.content == b.content {
+        worth += 512;
+    }
+    for (a, b) in a.context.iter().zip(&b.context) {
+        if a == b {
+            worth += 512;
+        }
+    }
+    worth
+}
+
+/// The positions of hashes that occur once in both sequences, ascending in `a`.
+pub(super) fn unique_common(
+    a: impl Iterator<Item = (usize, u64)>,
+    b: impl Iterator<Item = (usize, u64)>,
+) -> Vec<(usize, usize)> {
+    let mut places: HashMap<u64, (usize, usize, u8)> = HashMap::new();
+    for (position, hash) in a {
+        let place = places.entry(hash).or_insert((position, 0, 0));
+        place.2 = (place.2 + 1).min(2);
+    }
+    places.retain(|_, place| place.2 == 1);
+    for (position, hash) in b {
+        if let Some(place) = places.get_mut(&hash) {
+            place.1 = position;
+            place.2 = (place.2 + 1).min(3);
+        }
+    }
+    let mut pairs: Vec<(usize, usize)> = places
+        .into_values()
+        .filter(|place| place.2 == 2)
+        .map(|(a, b, _)| (a, b))
+        .collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+struct Aligner<'a> {
+    a: &'a [&'a Features],
+    b: &'a [&'a Features],
+    pairs: Vec<(usize, usize)>,
+    comparisons: &'a mut usize,
+}
+
+impl Aligner<'_> {
+    /// Aligns what lies in `a` with what lies in `b`.
+    fn gap(&mut self, a: Range<usize>, b: Range<usize>, splits: u32) {
+        let context = |f: &Features| f.context[0];
+        self.trimmed(a, b, &context, &mut |this, a, b| {
+            if a.len() * b.len() <= COMPLETE {
+                return this.search(a, b);
+            }
+            let levels: [&dyn Fn(&Features) -> u64; 3] =
+                [&|f| f.context[1], &|f| f.context[0], &|f| f.content];
+            for level in levels {
+                let anchors = this.anchors(a.clone(), b.clone(), level);
+                if anchors.is_empty() || splits == 0 {
+                    continue;
+                }
+                let (mut from_a, mut from_b) = (a.start, b.start);
+                for (x, y) in anchors {
+                    this.gap(from_a..x, from_b..y, splits - 1);
+                    this.pairs.push((x, y));
+                    (from_a, from_b) = (x + 1, y + 1);
+                }
+                return this.gap(from_a..a.end, from_b..b.end, splits - 1);
+            }
+            this.trimmed(a, b, &|f| f.content, &mut Self::search);
+        });
+    }
+
+    /// Pairs what is equal at both ends and leaves the rest to `inner`.
+    fn trimmed(
+        &mut self,
+        mut a: Range<usize>,
+        mut b: Range<usize>,
+        hash: &dyn Fn(&Features) -> u64,
+        inner: &mut dyn FnMut(&mut Self, Range<usize>, Range<usize>),
+    ) {
+        let equal = |x: &Features, y: &Features| x.class == y.class && hash(x) == hash(y);
+        while !a.is_empty() && !b.is_empty() && equal(self.a[a.start], self.b[b.start]) {
+            self.pairs.push((a.start, b.start));
+            a.start += 1;
+            b.start += 1;
+        }
+        let mut tail = Vec::new();
+        while !a.is_empty() && !b.is_empty() && equal(self.a[a.end - 1], self.b[b.end - 1]) {
+            a.end -= 1;
+            b.end -= 1;
+            tail.push((a.end, b.end));
+        }
+        if !a.is_empty() && !b.is_empty() {
+            inner(self, a, b);
+        }
+        self.pairs.extend(tail.into_iter().rev());
+    }
+
+    /// The longest ascending chain of things that are equal and occur once on both sides (patience diff).
+    fn anchors(
+        &self,
+        a: Range<usize>,
+        b: Range<usize>,
+        hash: &dyn Fn(&Features) -> u64,
+    ) -> Vec<(usize, usize)> {
+        let of = |features: &[&Features], range: Range<usize>| -> Vec<(usize, u64)> {
+            range.map(|i| (i, hash(features[i]))).collect()
+        };
+        let pairs = unique_common(of(self.a, a).into_iter(), of(self.b, b).into_iter());
+        let pairs = pairs
+            .into_iter()
+            .filter(|&(x, y)| self.a[x].class == self.b[y].class)
+            .collect();
+        longest_ascending(pairs)
+    }
+
+    /// Finds the pairs of greatest worth by dynamic programming within a band around the diagonal.
+    fn search(&mut self, a: Range<usize>, b: Range<usize>) {
+        let (rows, columns) = (a.len(), b.len());
+        let complete = rows * columns <= COMPLETE;
+        // The columns that row i looks at; both ends ascend with i.
+        let window = |i: usize| {
+            if complete {
+                return 0..columns;
+            }
+            let middle = i * columns / rows;
+            let next = (i + 1) * columns / rows;
+            middle.saturating_sub(BAND)..(next + BAND).min(columns)
+        };
+        // best[j]: the worth of the rows so far with the columns before j.
+        let mut best = vec![0u64; columns + 1];
+        let mut steps: Vec<Vec<Step>> = Vec::with_capacity(rows);
+        let mut reached = 0;
+        for i in 0..rows {
+            let columns = window(i);
+            // Columns that earlier rows did not look at have what was best before them.
+            for j in reached + 1..=columns.end {
+                best[j] = best[j - 1];
+            }
+            reached = columns.end;
+            let mut row = Vec::with_capacity(columns.len());
+            let mut diagonal = best[columns.start];
+            for j in columns {
+                let worth = worth(self.a[a.start + i], self.b[b.start + j]);
+                *self.comparisons += 1;
+                let above = best[j + 1];
+                let left = best[j];
+                let pair = diagonal + u64::from(worth);
+                diagonal = above;
+                // Of equals the pair; then the later start of a.
+                let step = if worth > 0 && pair >= above && pair >= left {
+                    best[j + 1] = pair;
+                    Step::Pair
+                } else if above >= left {
+                    Step::Up
+                } else {
+                    best[j + 1] = left;
+                    Step::Left
+                };
+                row.push(step);
+            }
+            steps.push(row);
+        }
+        let mut pairs = Vec::new();
+        let (mut i, mut j) = (rows, columns);
+        while i > 0 && j > 0 {
+            let columns = window(i - 1);
+            if j > columns.end {
+                j = columns.end;
+            } else if j <= columns.start {
+                i -= 1;
+            } else {
+                match steps[i - 1][j - 1 - columns.start] {
+                    Step::Pair => {
+                        i -= 1;
+                        j -= 1;
+                        pairs.push((a.start + i, b.start + j));
+                    }
+                    Step::Up => i -= 1,
+                    Step::Left => j -= 1,
+                }
+            }
+        }
+        self.pairs.extend(pairs.into_iter().rev());
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Pair,
+    Up,
+    Left,
+}
+
+/// The longest subsequence that ascends in its second part; the pairs ascend in the first.
+pub(super) fn longest_ascending(pairs: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    // ends[l]: the pair that ends the best chain of length l + 1.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut previous = vec![usize::MAX; pairs.len()];
+    for (index, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|&end| pairs[end].1 < pair.1);
+        if length > 0 {
+            previous[index] = ends[length - 1];
+        }
+        if length == ends.len() {
+            ends.push(index);
+        } else {
+            ends[length] = index;
+        }
+    }
+    let mut chain = Vec::with_capacity(ends.len());
+    let mut current = ends.last().copied().unwrap_or(usize::MAX);
+    while current != usize::MAX {
+        chain.push(pairs[current]);
+        current = previous[current];
+    }
+    chain.reverse();
+    chain
+}
