@@ -3,6 +3,7 @@
 mod dup;
 mod merge;
 mod output;
+mod worker;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -28,9 +29,17 @@ enum Command {
     Dup(dup::DupArgs),
 }
 
-/// Runs the command line of this process.
+/// Runs the command line of this process, which must not have threads yet.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Some(code) = worker::supervise() {
+        return code;
+    }
+    worker::report_panics();
+    std::panic::catch_unwind(|| run(cli)).unwrap_or(ExitCode::from(4))
+}
+
+fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Merge(args) => merge::run(&args),
         Command::Dup(args) => dup::run(&args),

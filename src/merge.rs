@@ -1,23 +1,30 @@
 //! `p3-ir merge`.
 
-use crate::{output, Outcome};
+use crate::output::{self, Output};
+use crate::{worker, Outcome};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use p3_passes::load::Input;
 use p3_passes::native;
-use p3_passes::pipeline::{self, Options, PrepareLevel, Product, ProductChecks, PASSES};
+use p3_passes::pipeline::{self, Observer, Options, PrepareLevel, Product, ProductChecks, PASSES};
 use p3_passes::weave::WeaveOptions;
 use p3_passes::{Context, Error, Module};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `merge`.
 #[derive(Args)]
 pub struct MergeArgs {
-    /// The versions, oldest first: bitcode (.bc), textual IR (.ll), archives of bitcode, ELF files with
-    /// bitcode, or - for standard input. Join the files of one version with '+': a1.bc+a2.bc
+    /// The versions, oldest first; 2 to 16 of them
+    ///
+    /// Each is bitcode (.bc), LLVM assembly (.ll), an archive of bitcode or of objects with bitcode, an ELF
+    /// file that lists bitcode (built with wllvm, gllvm or rllvm) or holds it (-fembed-bitcode=all,
+    /// -ffat-lto-objects), or - for standard input. The files of one version are joined with plus signs:
+    /// a1.bc+a2.bc. Of an archive that stands first all members are linked; of one after a plus sign those
+    /// that define what is missing, as a linker does. A file whose very name has a plus sign in it is found.
     #[arg(required = true, num_args = 2..=16, value_name = "VERSION")]
-    versions: Vec<String>,
+    versions: Vec<OsString>,
     /// Where the product goes (- for standard output)
     #[arg(short, long, default_value = "product.bc")]
     output: PathBuf,
@@ -78,7 +85,7 @@ enum Prepare {
 /// Merges and writes the product.
 pub fn run(args: &MergeArgs) -> Outcome {
     let options = Options {
-        inputs: args.versions.iter().map(|text| input(text)).collect(),
+        inputs: args.versions.iter().map(|v| Input::parse(v)).collect(),
         entry: args.entry.clone(),
         prepare: match args.prepare {
             Prepare::None => PrepareLevel::None,
@@ -93,10 +100,10 @@ pub fn run(args: &MergeArgs) -> Outcome {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("{}: cannot create", dir.display()))?;
     }
+    let output = Output::open(&args.output)?;
+    let report_output = args.report.as_deref().map(Output::open).transpose()?;
     let context = p3_passes::new_context();
-    let merged = pipeline::merge(&context, &options, &mut |pass, version, module| {
-        observe(args, pass, version, module)
-    })?;
+    let merged = pipeline::merge(&context, &options, &mut Watch { args })?;
     let (product, report) = (&merged.module, &merged.report);
     write_copies(args, &context, &merged)?;
 
@@ -105,13 +112,13 @@ pub fn run(args: &MergeArgs) -> Outcome {
         Some(Emit::Bc) => false,
         None => args.output.extension().is_some_and(|e| e == "ll"),
     };
-    if as_text {
-        output::write(&args.output, product.print_to_string().to_bytes())?;
-    } else {
-        output::write(&args.output, product.write_bitcode_to_memory().as_slice())?;
+    if let Some(report_output) = report_output {
+        report_output.write(&serde_json::to_vec_pretty(report)?)?;
     }
-    if let Some(path) = &args.report {
-        output::write(path, &serde_json::to_vec_pretty(report)?)?;
+    if as_text {
+        output.write(product.print_to_string().to_bytes())?;
+    } else {
+        output.write(product.write_bitcode_to_memory().as_slice())?;
     }
     for warning in &report.warnings {
         eprintln!("p3-ir: warning: {warning}");
@@ -180,38 +187,43 @@ fn weave_options(args: &MergeArgs) -> WeaveOptions {
     }
 }
 
-/// `a.bc+b.bc` is one version in two files, unless a file of that very name exists.
-fn input(text: &str) -> Input {
-    let whole = PathBuf::from(text);
-    let files = if whole.exists() {
-        vec![whole]
-    } else {
-        text.split('+').map(PathBuf::from).collect()
-    };
-    Input { files }
+/// Prints and dumps modules, and keeps the supervising process informed.
+struct Watch<'a> {
+    args: &'a MergeArgs,
 }
 
-fn observe(
-    args: &MergeArgs,
-    pass: &'static str,
-    version: Option<usize>,
-    module: &Module,
-) -> p3_passes::Result<()> {
-    let label = match version {
-        Some(version) => format!("{pass}.{version}"),
-        None => pass.to_string(),
-    };
-    if args.print_after.as_deref() == Some(pass) {
-        println!(
-            "; after {label}\n{}",
-            module.print_to_string().to_string_lossy()
-        );
+impl Observer for Watch<'_> {
+    fn reading(&mut self, place: &str, size: usize) {
+        worker::reading(place, size);
     }
-    if let Some(dir) = &args.dump_dir {
-        let position = PASSES.iter().position(|p| *p == pass).unwrap_or_default();
-        let path = dir.join(format!("{position}-{label}.ll"));
-        std::fs::write(&path, module.print_to_string().to_bytes())
-            .map_err(|e| Error::bad_input(&path, e))?;
+
+    fn read(&mut self) {
+        worker::read();
     }
-    Ok(())
+
+    fn after(
+        &mut self,
+        pass: &'static str,
+        version: Option<usize>,
+        module: &Module,
+    ) -> p3_passes::Result<()> {
+        let label = match version {
+            Some(version) => format!("{pass}.{version}"),
+            None => pass.to_string(),
+        };
+        worker::after(&label);
+        if self.args.print_after.as_deref() == Some(pass) {
+            println!(
+                "; after {label}\n{}",
+                module.print_to_string().to_string_lossy()
+            );
+        }
+        if let Some(dir) = &self.args.dump_dir {
+            let position = PASSES.iter().position(|p| *p == pass).unwrap_or_default();
+            let path = dir.join(format!("{position}-{label}.ll"));
+            std::fs::write(&path, module.print_to_string().to_bytes())
+                .map_err(|e| Error::bad_input(&path, e))?;
+        }
+        Ok(())
+    }
 }

@@ -1,31 +1,124 @@
 //! Output files appear whole or not at all: written beside their place, then renamed.
 
-use anyhow::{Context, Result};
-use std::io::Write;
-use std::path::Path;
+use p3_passes::{Error, Result};
+use std::error::Error as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A place for output that could be written to when it was opened, so that a path that cannot be used is
+/// reported before the work is done.
+pub struct Output {
+    /// As the user wrote it.
+    path: PathBuf,
+    target: Target,
+}
+
+enum Target {
+    Stdout,
+    /// A device or pipe, which a rename would replace.
+    Open(File),
+    /// Where the finished file goes; symbolic links are followed.
+    File(PathBuf),
+}
+
+impl Output {
+    /// Opens `path`; `-` is standard output.
+    pub fn open(path: &Path) -> Result<Output> {
+        match target(path) {
+            Ok(target) => Ok(Output {
+                path: path.to_path_buf(),
+                target,
+            }),
+            Err(e) => Err(cannot_write(path, e)),
+        }
+    }
+
+    /// Writes `data`. On an error nothing is left behind, and a file that was there before stays.
+    pub fn write(self, data: &[u8]) -> Result<()> {
+        let result = match self.target {
+            Target::Stdout => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(data).and_then(|()| stdout.flush())
+            }
+            Target::Open(mut file) => file.write_all(data),
+            Target::File(target) => replace(&target, data),
+        };
+        result.map_err(|e| cannot_write(&self.path, e))
+    }
+}
 
 /// Writes `data` to `path`; `-` is standard output.
 pub fn write(path: &Path, data: &[u8]) -> Result<()> {
-    let describe = || format!("{}: cannot write", path.display());
+    Output::open(path)?.write(data)
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> Error {
+    Error::bad_input(path, format!("cannot write: {error}"))
+}
+
+fn target(path: &Path) -> io::Result<Target> {
     if path == Path::new("-") {
-        return std::io::stdout().write_all(data).with_context(describe);
+        return Ok(Target::Stdout);
     }
-    // A device or pipe cannot be replaced by a rename.
-    if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        return std::fs::write(path, data).with_context(describe);
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => return Err(io::Error::other("is a directory")),
+        Ok(metadata) => {
+            // A file that may not be written to is not replaced either.
+            let file = OpenOptions::new().write(true).open(path)?;
+            if !metadata.is_file() {
+                return Ok(Target::Open(file));
+            }
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(e) => return Err(e),
     }
-    let directory = match path.parent() {
+    let target = follow(path);
+    if target.file_name().is_none() {
+        return Err(io::Error::other("not a file name"));
+    }
+    beside(&target)?;
+    Ok(Target::File(target))
+}
+
+/// The file that `path` leads to, whether it exists or not.
+fn follow(path: &Path) -> PathBuf {
+    if let Ok(existing) = fs::canonicalize(path) {
+        return existing;
+    }
+    match fs::read_link(path) {
+        Ok(link) => path.parent().unwrap_or(Path::new("")).join(link),
+        Err(_) => path.to_path_buf(),
+    }
+}
+
+/// A temporary file in the directory of `target`.
+fn beside(target: &Path) -> io::Result<NamedTempFile> {
+    let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new()
+    tempfile::Builder::new()
         .prefix(".p3-ir-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(directory)
-        .with_context(describe)?;
-    file.write_all(data).with_context(describe)?;
-    file.persist(path)
-        .map_err(|e| e.error)
-        .with_context(describe)?;
+        .map_err(without_path)
+}
+
+/// The error that tempfile met. The path that it adds is one that the user never saw.
+fn without_path(error: io::Error) -> io::Error {
+    let cause = error.source().and_then(|e| e.downcast_ref::<io::Error>());
+    match cause.and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => error,
+    }
+}
+
+fn replace(target: &Path, data: &[u8]) -> io::Result<()> {
+    let mut file = beside(target)?;
+    file.write_all(data)?;
+    file.persist(target).map_err(|e| e.error)?;
     Ok(())
 }

@@ -20,8 +20,8 @@ impl Error {
     /// Bad input in `file`; the reason is folded into one line.
     pub fn bad_input(file: impl AsRef<Path>, reason: impl std::fmt::Display) -> Self {
         Error::BadInput {
-            file: file.as_ref().display().to_string(),
-            reason: one_line(&reason.to_string()),
+            file: printable(&file.as_ref().display().to_string()),
+            reason: one_line(without_code(&reason.to_string())),
         }
     }
 
@@ -51,14 +51,58 @@ impl Error {
     }
 }
 
-/// LLVM's messages may have several lines; ours have one.
+/// LLVM's messages may have several lines, names of files any bytes, and symbols a megabyte; a message has
+/// one line that can be read.
 fn one_line(text: &str) -> String {
-    text.split(['\n', '\r'])
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("; ")
+    const MAX_CHARS: usize = 1000;
+    let parts = text.split(['\n', '\r']).map(str::trim);
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    let line = printable(&parts.join("; ").replace('\t', " "));
+    match line.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{} ...", &line[..end]),
+        None => line,
+    }
+}
+
+/// The system's message without Rust's " (os error 2)" behind it.
+fn without_code(message: &str) -> &str {
+    message.split(" (os error ").next().unwrap_or(message)
+}
+
+/// Shows control characters as escapes.
+fn printable(text: &str) -> String {
+    let mut printable = String::new();
+    for c in text.chars() {
+        match c.is_control() {
+            true => printable.extend(c.escape_default()),
+            false => printable.push(c),
+        }
+    }
+    printable
 }
 
 /// The library's result.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_messages_are_the_systems() {
+        let missing = std::io::Error::from_raw_os_error(2);
+        let error = Error::bad_input("a.bc", missing);
+        assert_eq!(error.to_string(), "a.bc: No such file or directory");
+    }
+
+    #[test]
+    fn messages_have_one_readable_line() {
+        let error = Error::bad_input("a\nb\u{1b}.bc", "first\n  second\r\n\n\tthird\u{7}");
+        assert_eq!(
+            error.to_string(),
+            "a\\nb\\u{1b}.bc: first; second; third\\u{7}"
+        );
+        let long = Error::bad_input("a.bc", "x".repeat(1 << 20)).to_string();
+        assert!(long.len() < 1100 && long.ends_with(" ..."));
+    }
+}

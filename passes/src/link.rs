@@ -1,43 +1,161 @@
 //! **link**: joins the modules of one version into one.
 //!
-//! Input: the verified modules of one version. Guarantee: one module that holds them all, with module flags
-//! that cannot conflict. Duplicate definitions are the input's fault and named.
+//! Input: the loaded modules of one version. Guarantee: one module that holds them all, with module flags
+//! that cannot conflict; archive members that were optional are in it if they define what was missing (the
+//! entry function included), and what they miss in turn. Two strong definitions of a symbol are the input's
+//! fault; the error names the symbol and both files.
+//!
+//! All of a version's archives are searched as one group, whatever their order; the first definition wins.
+//! As for a linker, a weak reference does not make a member needed.
 
-use crate::llvm::{self, Module};
-use crate::{runtime, Error, Result};
+use crate::llvm::{self, Linkage, Module};
+use crate::load::{Loaded, Part};
+use crate::{Error, Result};
+use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Links `modules`, the files of the version called `name`.
-pub(crate) fn link<'ctx>(modules: Vec<Module<'ctx>>, name: &str) -> Result<Module<'ctx>> {
-    let mut modules = modules.into_iter();
-    let whole = modules
+/// Links what was loaded for the version called `name`, whose entry function is `entry`.
+pub(crate) fn link<'ctx>(loaded: Loaded<'ctx>, name: &str, entry: &str) -> Result<Module<'ctx>> {
+    let mut parts = choose(loaded, entry)?.into_iter();
+    let whole = parts
         .next()
         .ok_or_else(|| Error::bad_input(name, "no bitcode"))?;
-    runtime::check_target(&whole, name)?;
-    llvm::prepare_flags(&whole);
-    for module in modules {
-        check_same_target(&whole, name, &module, name)?;
-        llvm::prepare_flags(&module);
-        llvm::link(&whole, module).map_err(|reason| Error::bad_input(name, reason))?;
+    llvm::prepare_flags(&whole.module);
+    let mut linker = llvm::Linker::new(&whole.module);
+    for part in parts {
+        check_same_target(&whole.module, &whole.place, &part.module, &part.place)?;
+        llvm::prepare_flags(&part.module);
+        linker
+            .link(part.module)
+            .map_err(|reason| Error::bad_input(part.place, reason))?;
     }
-    Ok(whole)
+    drop(linker);
+    Ok(whole.module)
 }
 
-/// Two modules that end up in one program must agree on triple and data layout.
+/// The parts that make up the version, in link order: those that belong to it, then the optional ones that
+/// are needed.
+fn choose<'ctx>(loaded: Loaded<'ctx>, entry: &str) -> Result<Vec<Part<'ctx>>> {
+    let mut symbols = Symbols::default();
+    symbols.refer_to(entry.as_bytes().to_vec());
+    let mut chosen = loaded.parts;
+    for part in &chosen {
+        symbols.add(part)?;
+    }
+
+    let mut optional: Vec<Option<Part>> = loaded.optional.into_iter().map(Some).collect();
+    let mut providers: HashMap<Vec<u8>, usize> = HashMap::new();
+    for (index, part) in optional.iter().enumerate() {
+        for symbol in part.iter().flat_map(|part| definitions(&part.module)) {
+            providers.entry(symbol.name).or_insert(index);
+        }
+    }
+    while let Some(missing) = symbols.next_missing() {
+        let provider = providers.get(&missing).copied();
+        if let Some(part) = provider.and_then(|index| optional[index].take()) {
+            symbols.add(&part)?;
+            chosen.push(part);
+        }
+    }
+    Ok(chosen)
+}
+
+/// The symbols of the parts chosen so far.
+#[derive(Default)]
+struct Symbols {
+    /// Defined in any way.
+    defined: HashSet<Vec<u8>>,
+    /// Where a definition stands that allows no other.
+    strong: HashMap<Vec<u8>, String>,
+    /// References, in the order in which they were met; some have been defined since.
+    wanted: VecDeque<Vec<u8>>,
+    /// What has ever been in `wanted`.
+    referred: HashSet<Vec<u8>>,
+}
+
+impl Symbols {
+    fn add(&mut self, part: &Part) -> Result<()> {
+        for symbol in definitions(&part.module) {
+            if symbol.is_strong {
+                let first = self.strong.insert(symbol.name.clone(), part.place.clone());
+                if let Some(first) = first {
+                    let name = String::from_utf8_lossy(&symbol.name).into_owned();
+                    return Err(Error::bad_input(
+                        &part.place,
+                        format!("'{name}' is defined here and in {first}"),
+                    ));
+                }
+            }
+            self.defined.insert(symbol.name);
+        }
+        for global in llvm::globals(&part.module) {
+            if global.is_declaration()
+                && global.linkage() != Linkage::ExternWeak
+                && !global.users().is_empty()
+            {
+                self.refer_to(global.name());
+            }
+        }
+        Ok(())
+    }
+
+    fn refer_to(&mut self, name: Vec<u8>) {
+        if self.referred.insert(name.clone()) {
+            self.wanted.push_back(name);
+        }
+    }
+
+    fn next_missing(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let name = self.wanted.pop_front()?;
+            if !self.defined.contains(&name) {
+                return Some(name);
+            }
+        }
+    }
+}
+
+struct Definition {
+    name: Vec<u8>,
+    /// No other module may define the symbol, except weakly.
+    is_strong: bool,
+}
+
+/// What a module defines for others.
+fn definitions(module: &Module) -> impl Iterator<Item = Definition> {
+    llvm::globals(module).into_iter().filter_map(|global| {
+        let linkage = global.linkage();
+        let is_visible = !matches!(
+            linkage,
+            Linkage::Internal
+                | Linkage::Private
+                | Linkage::Appending
+                | Linkage::AvailableExternally
+        );
+        let name = global.name();
+        if global.is_declaration() || !is_visible || name.starts_with(b"llvm.") {
+            return None;
+        }
+        Some(Definition {
+            name,
+            // LLVM's linker takes one of the comdats of a name.
+            is_strong: linkage == Linkage::External && !global.has_comdat(),
+        })
+    })
+}
+
+/// Two modules that end up in one program must agree on triple and data layout. The vendor field of a triple
+/// says nothing about code.
 pub(crate) fn check_same_target(
     first: &Module,
     first_name: &str,
     other: &Module,
     other_name: &str,
 ) -> Result<()> {
-    let (a, b) = (first.get_triple(), other.get_triple());
-    if a != b {
+    let (a, b) = (llvm::normal_triple(first), llvm::normal_triple(other));
+    if without_vendor(&a) != without_vendor(&b) {
         return Err(Error::bad_input(
             other_name,
-            format!(
-                "target triple {} differs from {} of {first_name}",
-                b.as_str().to_string_lossy(),
-                a.as_str().to_string_lossy()
-            ),
+            format!("target triple {b} differs from {a} of {first_name}"),
         ));
     }
     let (a, b) = (first.get_data_layout(), other.get_data_layout());
@@ -52,4 +170,10 @@ pub(crate) fn check_same_target(
         ));
     }
     Ok(())
+}
+
+/// The fields of a normal triple but the second.
+fn without_vendor(triple: &str) -> Vec<&str> {
+    let fields = triple.split('-').enumerate();
+    fields.filter(|(i, _)| *i != 1).map(|(_, f)| f).collect()
 }

@@ -2,12 +2,14 @@
 
 use crate::finish::Checks;
 use crate::llvm::{self, Context, Module};
-use crate::load::Input;
+use crate::load::{Input, Source};
 use crate::native::{NativeCopy, Natives};
 use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
 use crate::weave::WeaveOptions;
-use crate::{finish, isolate, link, load, prepare, rename, terminate, weave, Error, Result};
+use crate::{
+    finish, isolate, link, load, prepare, rename, runtime, terminate, weave, Error, Result,
+};
 use std::path::PathBuf;
 
 pub use crate::finish::Checks as ProductChecks;
@@ -45,8 +47,29 @@ pub const PASSES: [&str; 8] = [
     "finish",
 ];
 
-/// What looks at modules between passes: pass name, version (counted from 1; none for the product), module.
-pub type Observer<'a> = dyn FnMut(&'static str, Option<usize>, &Module) -> Result<()> + 'a;
+/// Is told what [`merge`] does. A closure with the parameters of [`Observer::after`] is one, too.
+pub trait Observer {
+    /// LLVM is about to read `size` bytes from `place`. What it is given may be hostile: it may crash, or use
+    /// any amount of time and memory.
+    fn reading(&mut self, place: &str, size: usize) {
+        let _ = (place, size);
+    }
+
+    /// LLVM has read it, or refused to.
+    fn read(&mut self) {}
+
+    /// A pass is done with a version (counted from 1; none for the product). An error ends the merge.
+    fn after(&mut self, pass: &'static str, version: Option<usize>, module: &Module) -> Result<()>;
+}
+
+impl<F> Observer for F
+where
+    F: FnMut(&'static str, Option<usize>, &Module) -> Result<()>,
+{
+    fn after(&mut self, pass: &'static str, version: Option<usize>, module: &Module) -> Result<()> {
+        self(pass, version, module)
+    }
+}
 
 /// The result of a merge.
 pub struct Product<'ctx> {
@@ -65,24 +88,27 @@ pub struct Product<'ctx> {
 pub fn merge<'ctx>(
     context: &'ctx Context,
     options: &Options,
-    observe: &mut Observer,
+    observe: &mut dyn Observer,
 ) -> Result<Product<'ctx>> {
+    check_inputs(&options.inputs)?;
     let natives = Natives::read(&options.native_libraries)?;
     let mut report = MergeReport::default();
     let mut linked: Vec<Module<'ctx>> = Vec::new();
     for (index, input) in options.inputs.iter().enumerate() {
         let name = input.name();
-        let parts = load::load(context, input)?;
-        for part in &parts {
-            observe("load", Some(index + 1), part)?;
+        let mut loaded = load::load(context, input, observe)?;
+        for part in &loaded.parts {
+            observe.after("load", Some(index + 1), &part.module)?;
         }
-        let module = link::link(parts, &name)?;
+        report.warnings.append(&mut loaded.warnings);
+        let module = link::link(loaded, &name, &options.entry)?;
         checked("link", index, &module, observe)?;
-        if let Some(first) = linked.first() {
-            link::check_same_target(first, &options.inputs[0].name(), &module, &name)?;
-        }
         linked.push(module);
     }
+    for (module, input) in linked.iter().zip(&options.inputs) {
+        link::check_same_target(&linked[0], &options.inputs[0].name(), module, &input.name())?;
+    }
+    runtime::check_target(&linked[0], &options.inputs[0].name())?;
 
     let mut versions = Vec::new();
     let mut copies = Vec::new();
@@ -101,11 +127,7 @@ pub fn merge<'ctx>(
         checked("rename", index, &module, observe)?;
         copies.extend(natives.copies(index, &isolated.exported)?);
         report.versions.push(VersionReport {
-            files: input
-                .files
-                .iter()
-                .map(|f| f.display().to_string())
-                .collect(),
+            files: input.files.iter().map(Source::to_string).collect(),
             functions: size["functions"],
             instructions: size["instructions"],
             bound: isolated.bound,
@@ -117,10 +139,10 @@ pub fn merge<'ctx>(
     let product = finish::join(context, versions, options.checks)?;
     if !options.weave.none {
         report.woven = weave::weave(&product, options.inputs.len(), &options.weave)?;
-        observe("weave", None, &product)?;
+        observe.after("weave", None, &product)?;
     }
     finish::finish(&product)?;
-    observe("finish", None, &product)?;
+    observe.after("finish", None, &product)?;
     report.product_instructions = isolate::size(&product)["instructions"];
     Ok(Product {
         module: product,
@@ -129,15 +151,38 @@ pub fn merge<'ctx>(
     })
 }
 
+fn check_inputs(inputs: &[Input]) -> Result<()> {
+    if !VERSIONS.contains(&inputs.len()) {
+        let names: Vec<String> = inputs.iter().map(Input::name).collect();
+        return Err(Error::bad_input(
+            names.join(" "),
+            format!(
+                "{} versions given, {} to {} can be merged",
+                inputs.len(),
+                VERSIONS.start(),
+                VERSIONS.end()
+            ),
+        ));
+    }
+    let files = inputs.iter().flat_map(|input| &input.files);
+    if files.filter(|file| **file == Source::Stdin).count() > 1 {
+        return Err(Error::bad_input(
+            Source::Stdin.to_string(),
+            "given more than once, but it can be read once only",
+        ));
+    }
+    Ok(())
+}
+
 /// Shows a version's module to the observer; in debug builds LLVM's verifier sees it first.
 fn checked(
     pass: &'static str,
     index: usize,
     module: &Module,
-    observe: &mut Observer,
+    observe: &mut dyn Observer,
 ) -> Result<()> {
     if cfg!(debug_assertions) {
         llvm::verify(module).map_err(|reason| Error::internal(pass, reason))?;
     }
-    observe(pass, Some(index + 1), module)
+    observe.after(pass, Some(index + 1), module)
 }

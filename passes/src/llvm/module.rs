@@ -17,6 +17,9 @@ use std::ffi::{c_char, c_void, CStr};
 
 extern "C" {
     fn p3_keep_module_flags(module: LLVMModuleRef, keep: *const *const c_char, count: usize);
+    fn p3_linker_new(destination: LLVMModuleRef) -> *mut c_void;
+    fn p3_linker_link(linker: *mut c_void, source: LLVMModuleRef) -> i32;
+    fn p3_linker_delete(linker: *mut c_void);
     fn p3_erase_named_metadata(module: LLVMModuleRef, name: *const c_char);
 }
 
@@ -78,6 +81,106 @@ pub(crate) fn parse<'ctx>(
     }
 }
 
+/// The major version of the LLVM that p3-ir runs with; it reads bitcode of this version and older.
+pub(crate) fn release() -> u32 {
+    let mut major = 0;
+    // SAFETY: LLVM takes null for what is not asked.
+    unsafe { LLVMGetVersion(&mut major, std::ptr::null_mut(), std::ptr::null_mut()) };
+    major
+}
+
+/// The target of modules that name none.
+const DEFAULT_TRIPLE: &str = "x86_64-pc-linux-gnu";
+
+/// Gives a module that has no triple or no data layout (written by hand) those of x86_64 Linux. A layout
+/// cannot be given to a module of a target that this LLVM does not generate code for.
+pub(crate) fn complete_target(module: &Module) -> Result<(), String> {
+    if module.get_triple().as_str().to_bytes().is_empty() {
+        module.set_triple(&TargetTriple::create(DEFAULT_TRIPLE));
+    }
+    let has_layout = !module.get_data_layout().as_str().to_bytes().is_empty();
+    let triple = module.get_triple();
+    if !has_layout && triple.as_str().to_bytes().starts_with(b"x86_64") {
+        module.set_data_layout(&target_machine(&triple)?.get_target_data().get_data_layout());
+    }
+    Ok(())
+}
+
+/// The triple in four fields (`x86_64-linux-gnu` lacks the vendor).
+pub(crate) fn normal_triple(module: &Module) -> String {
+    let triple = module.get_triple();
+    let normal = TargetMachine::normalize_triple(&triple);
+    normal.as_str().to_string_lossy().into_owned()
+}
+
+/// Takes the prefix `\1` off names. It says that the name is the assembler's as it stands, which on ELF is
+/// true of every name; with it, a declaration would miss its definition in another file.
+pub(crate) fn drop_name_escapes(module: &Module) {
+    for global in globals(module) {
+        let name = global.name();
+        let Some(plain) = name.strip_prefix(b"\x01") else {
+            continue;
+        };
+        let other = std::str::from_utf8(plain)
+            .ok()
+            .and_then(|plain| global_named(module, plain));
+        match other {
+            None => global.set_name(plain),
+            Some(other) if global.is_declaration() => {
+                global.replace_all_uses_with(other);
+                global.delete_global();
+            }
+            Some(other) if other.is_declaration() => {
+                other.replace_all_uses_with(global);
+                other.delete_global();
+                global.set_name(plain);
+            }
+            // The assembler will tell.
+            Some(_) => {}
+        }
+    }
+}
+
+/// Joins modules into one.
+///
+/// LLVM's linker knows what it has seen of the destination, so that a program in many files costs time in
+/// proportion to its size. Nothing else may change the destination meanwhile.
+pub(crate) struct Linker<'m, 'ctx> {
+    raw: *mut c_void,
+    destination: std::marker::PhantomData<&'m Module<'ctx>>,
+}
+
+impl<'m, 'ctx> Linker<'m, 'ctx> {
+    pub(crate) fn new(destination: &'m Module<'ctx>) -> Self {
+        Linker {
+            // SAFETY: the destination outlives the linker.
+            raw: unsafe { p3_linker_new(destination.as_mut_ptr()) },
+            destination: std::marker::PhantomData,
+        }
+    }
+
+    /// Links `source` in. The error is LLVM's own message.
+    pub(crate) fn link(&mut self, source: Module<'ctx>) -> Result<(), String> {
+        take_diagnostics();
+        let raw = source.as_mut_ptr();
+        std::mem::forget(source);
+        // SAFETY: the linker consumes the source module in every case.
+        let failed = unsafe { p3_linker_link(self.raw, raw) != 0 };
+        let collected = take_diagnostics();
+        match failed {
+            true => Err(collected),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Drop for Linker<'_, '_> {
+    fn drop(&mut self) {
+        // SAFETY: made by p3_linker_new and not used again.
+        unsafe { p3_linker_delete(self.raw) }
+    }
+}
+
 /// Links `source` into `destination`. The error is LLVM's own message.
 pub(crate) fn link<'ctx>(destination: &Module<'ctx>, source: Module<'ctx>) -> Result<(), String> {
     take_diagnostics();
@@ -100,27 +203,34 @@ pub(crate) fn verify(module: &Module) -> Result<(), String> {
 
 /// Runs a textual pass pipeline, e.g. `function(sroa,simplifycfg)`.
 pub(crate) fn run_passes(module: &Module, pipeline: &str) -> Result<(), String> {
-    Target::initialize_x86(&InitializationConfig::default());
     let triple = module.get_triple();
     let triple = if triple.as_str().to_bytes().is_empty() {
         TargetMachine::get_default_triple()
     } else {
         TargetTriple::create(&triple.as_str().to_string_lossy())
     };
-    let machine = Target::from_triple(&triple)
+    module
+        .run_passes(
+            pipeline,
+            &target_machine(&triple)?,
+            PassBuilderOptions::create(),
+        )
+        .map_err(|e| e.to_string())
+}
+
+fn target_machine(triple: &TargetTriple) -> Result<TargetMachine, String> {
+    Target::initialize_x86(&InitializationConfig::default());
+    Target::from_triple(triple)
         .map_err(|e| e.to_string())?
         .create_target_machine(
-            &triple,
+            triple,
             "",
             "",
             OptimizationLevel::Default,
             RelocMode::PIC,
             CodeModel::Default,
         )
-        .ok_or("LLVM has no code generator for this target")?;
-    module
-        .run_passes(pipeline, &machine, PassBuilderOptions::create())
-        .map_err(|e| e.to_string())
+        .ok_or_else(|| "LLVM has no code generator for this target".to_string())
 }
 
 /// Keeps only the module flags that two arbitrary modules can share.
@@ -279,6 +389,7 @@ pub(crate) fn prepare_flags(module: &Module) {
         "PIE Level",
         "uwtable",
         "frame-pointer",
+        "Code Model",
     ];
     keep_module_flags(module, SHARED);
     erase_named_metadata(module, "llvm.linker.options");

@@ -1,5 +1,6 @@
 //! Handles of values, blocks and types.
 
+use inkwell::llvm_sys::comdat::LLVMGetComdat;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
@@ -153,6 +154,14 @@ impl Value {
 
     pub(crate) fn set_section(self, name: &str) {
         unsafe { LLVMSetSection(self.0, c_string(name).as_ptr()) }
+    }
+
+    pub(crate) fn has_comdat(self) -> bool {
+        // Only functions and variables can be in one.
+        let is_object = unsafe {
+            !LLVMIsAFunction(self.0).is_null() || !LLVMIsAGlobalVariable(self.0).is_null()
+        };
+        is_object && unsafe { !LLVMGetComdat(self.0).is_null() }
     }
 
     pub(crate) fn drop_comdat(self) {

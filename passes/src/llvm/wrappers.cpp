@@ -12,6 +12,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
@@ -98,6 +99,15 @@ void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, size_t Count
   for (auto *N : Kept)
     Flags->addOperand(N);
 }
+
+void *p3_linker_new(LLVMModuleRef Destination) { return new Linker(*unwrap(Destination)); }
+
+// Consumes Source; 0 is success.
+int p3_linker_link(void *L, LLVMModuleRef Source) {
+  return static_cast<Linker *>(L)->linkInModule(std::unique_ptr<Module>(unwrap(Source)));
+}
+
+void p3_linker_delete(void *L) { delete static_cast<Linker *>(L); }
 
 // Removes a named metadata node, if there is one.
 void p3_erase_named_metadata(LLVMModuleRef M, const char *Name) {
