@@ -16,7 +16,12 @@ use std::cell::RefCell;
 use std::ffi::{c_char, c_void, CStr};
 
 extern "C" {
-    fn p3_keep_module_flags(module: LLVMModuleRef, keep: *const *const c_char, count: usize);
+    fn p3_keep_module_flags(
+        module: LLVMModuleRef,
+        keep: *const *const c_char,
+        behaviors: *const u32,
+        count: usize,
+    );
     fn p3_linker_new(destination: LLVMModuleRef) -> *mut c_void;
     fn p3_linker_link(linker: *mut c_void, source: LLVMModuleRef) -> i32;
     fn p3_linker_delete(linker: *mut c_void);
@@ -233,11 +238,20 @@ fn target_machine(triple: &TargetTriple) -> Result<TargetMachine, String> {
         .ok_or_else(|| "LLVM has no code generator for this target".to_string())
 }
 
-/// Keeps only the module flags that two arbitrary modules can share.
-pub(crate) fn keep_module_flags(module: &Module, keep: &[&str]) {
-    let names: Vec<_> = keep.iter().map(|k| c_string(k)).collect();
+/// Keeps only these module flags, with these behaviours.
+fn keep_module_flags(module: &Module, keep: &[(&str, u32)]) {
+    let names: Vec<_> = keep.iter().map(|(name, _)| c_string(name)).collect();
     let raw: Vec<_> = names.iter().map(|n| n.as_ptr()).collect();
-    unsafe { p3_keep_module_flags(module.as_mut_ptr(), raw.as_ptr(), raw.len()) }
+    let behaviors: Vec<_> = keep.iter().map(|(_, behavior)| *behavior).collect();
+    // SAFETY: the arrays have as many elements as the count says.
+    unsafe {
+        p3_keep_module_flags(
+            module.as_mut_ptr(),
+            raw.as_ptr(),
+            behaviors.as_ptr(),
+            raw.len(),
+        )
+    }
 }
 
 /// Removes a named metadata node, if there is one.
@@ -378,18 +392,21 @@ pub(crate) fn set_module_asm(module: &Module, text: &str) {
 
 /// Reduces a module's flags to those that any two modules can share.
 ///
-/// Debug info must keep its version, or LLVM drops it; the others only tune code generation and take the
-/// larger value.
+/// Debug info must keep its version, or LLVM drops it; the others only tune code generation.
 pub(crate) fn prepare_flags(module: &Module) {
-    const SHARED: &[&str] = &[
-        "Debug Info Version",
-        "Dwarf Version",
-        "wchar_size",
-        "PIC Level",
-        "PIE Level",
-        "uwtable",
-        "frame-pointer",
-        "Code Model",
+    // LLVM's numbers of behaviours.
+    const ERROR: u32 = 1;
+    const WARNING: u32 = 2;
+    const MAX: u32 = 7;
+    const MIN: u32 = 8;
+    const SHARED: &[(&str, u32)] = &[
+        ("Debug Info Version", WARNING),
+        ("Dwarf Version", MAX),
+        ("wchar_size", ERROR),
+        ("PIC Level", MIN),
+        ("PIE Level", MAX),
+        ("uwtable", MAX),
+        ("frame-pointer", MAX),
     ];
     keep_module_flags(module, SHARED);
     erase_named_metadata(module, "llvm.linker.options");

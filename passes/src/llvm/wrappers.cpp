@@ -70,9 +70,11 @@ int p3_is_must_tail(LLVMValueRef Call) {
 }
 
 // Keeps the module flags named in Keep; drops the others, whose disagreement would make the linker refuse.
-// Behaviours stay as they are, or KLEE could not link its libc. wchar_size is the one kept flag whose values
-// must be equal, so it stays only where it has the usual value.
-void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, size_t Count) {
+// Behaviours become those that this LLVM's clang gives the flags: two files may have different ones from
+// different compilers, and KLEE's libc has these. wchar_size must be equal, so it stays only where it has the
+// usual value.
+void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, const uint32_t *Behaviors,
+                          size_t Count) {
   Module *Mod = unwrap(M);
   NamedMDNode *Flags = Mod->getModuleFlagsMetadata();
   if (!Flags)
@@ -84,12 +86,10 @@ void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, size_t Count
   for (auto &E : Entries)
     for (size_t I = 0; I < Count; I++)
       if (E.Key->getString() == Keep[I]) {
-        if (E.Behavior == Module::Error) {
-          auto *Value = mdconst::dyn_extract<ConstantInt>(E.Val);
-          if (!Value || Value->getZExtValue() != 4)
-            continue;
-        }
-        Metadata *Ops[] = {ConstantAsMetadata::get(ConstantInt::get(Ty, E.Behavior)), E.Key, E.Val};
+        auto *Value = mdconst::dyn_extract<ConstantInt>(E.Val);
+        if (!Value || (Behaviors[I] == Module::Error && Value->getZExtValue() != 4))
+          continue;
+        Metadata *Ops[] = {ConstantAsMetadata::get(ConstantInt::get(Ty, Behaviors[I])), E.Key, E.Val};
         Kept.push_back(MDNode::get(Mod->getContext(), Ops));
       }
   Flags->eraseFromParent();
