@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 
 /* ---- core/answers.c: the k-th question gets the same answer in every version ---- */
 
@@ -72,6 +74,96 @@ int64_t p3_lag(int version);
 struct rusage p3_used_before(int version, int who);
 /* The same as a CPU clock's reading. */
 int64_t p3_cpu_before(int version);
+
+/* ---- core/stop.c: the threads of versions, besides the one that runs main ---- */
+
+struct p3_thread {
+  struct p3_thread *next;
+  int version;
+  void *(*run)(struct p3_thread *thread);
+  void (*over)(struct p3_thread *thread); /* the thread ends; called after the program's own clean-up handlers */
+  pid_t tid, virtual_tid;                 /* virtual: 0 until somebody asks */
+  stack_t stack;                          /* for handlers */
+  int rounds;
+  volatile enum { P3_THREAD_STARTING, P3_THREAD_RUNNING, P3_THREAD_PARKED } state;
+};
+/* Before it is created with p3_thread_main and itself as argument; it is from malloc and freed at its end. */
+void p3_thread_add(struct p3_thread *thread);
+void *p3_thread_main(void *thread);
+/* It could not be created. */
+void p3_thread_remove(struct p3_thread *thread);
+/* Null on the main thread. */
+struct p3_thread *p3_thread_self(void);
+int p3_thread_count(int version);
+/* Another thread cancels the main one: `cancel` is called there as soon as it waits for something. */
+void p3_cancel_main(int version, void (*cancel)(void));
+
+/* ---- core/signals.c: what each version does about signals ---- */
+
+struct p3_disposition {
+  void (*handler)(int); /* SIG_DFL, SIG_IGN or a function, of three parameters if flags say SA_SIGINFO */
+  sigset_t mask;
+  int flags;
+};
+/* Either pointer may be null. -1 and EINVAL if there is no such signal or it cannot be caught. */
+int p3_signal_set(int version, int signal, const struct p3_disposition *new, struct p3_disposition *old);
+/* As pthread_sigmask, but keeps open what the runtime needs. Returns an error number. */
+int p3_signal_mask(int version, int how, const sigset_t *set, sigset_t *old);
+/* A mask for a system call that waits with it. */
+sigset_t p3_signal_waiting_mask(const sigset_t *mask);
+/* sigaltstack(2) of the calling thread. */
+int p3_signal_stack(int version, const stack_t *new, stack_t *old);
+int p3_signal_pending(sigset_t *set);
+/* The version took a signal off the queue by itself (sigwait); `info` becomes what it may see. */
+void p3_signal_taken(int version, siginfo_t *info);
+/* The signal ends a process that does nothing about it. */
+bool p3_signal_is_fatal(int signal);
+/* In a child: on, about to exec, gives the program what it may inherit; off, after that failed, takes it back. */
+void p3_signals_exec(int version, bool on);
+
+/* ---- core/timers.c ---- */
+
+struct p3_timer {
+  bool used;
+  bool is_alarm; /* of alarm and setitimer(ITIMER_REAL) */
+  int version;
+  timer_t id;
+  union sigval value; /* as the version gave it */
+  void (*notify)(union sigval);
+};
+/* Null: too many. Its address is what the timer's signal must carry. */
+struct p3_timer *p3_timer_new(int version);
+void p3_timer_free(struct p3_timer *timer);
+struct p3_timer *p3_timer_find(int version, timer_t id);
+
+/* ---- core/pids.c: a version's numbers of processes and the kernel's; unknown ones are the same ---- */
+pid_t p3_pid_real(int version, pid_t virtual);
+pid_t p3_pid_virtual(int version, pid_t real);
+void p3_pid_pair(int version, pid_t virtual, pid_t real);
+
+/* ---- core/children.c; numbers are the kernel's ---- */
+
+/* As fork(2). In the child only `version` goes on. */
+pid_t p3_fork(int version);
+/* The same, and the parent stands still until the child has begun another program or ended. */
+pid_t p3_vfork(int version);
+/* As the kernel's waitid, for the version's children. */
+int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage);
+
+/* A version made the product's process the leader of a session. */
+extern bool p3_session_led;
+
+/* ---- core/limits.c: as getrlimit and setrlimit, getpriority and setpriority of this process ---- */
+int p3_limit_get(int version, int resource, struct rlimit *limit);
+int p3_limit_set(int version, int resource, const struct rlimit *limit);
+int p3_priority_get(int version);
+int p3_priority_set(int version, int priority);
+
+/* ---- core/pump.c ---- */
+
+/* In a child about to exec, before p3_fd_arrange: a descriptor on a standard input that can be read only once is
+ * replaced by a pipe, through which the program gets what the version has not read yet. */
+void p3_pump_attach(int version);
 
 /* ---- what core/main.c, core/switch.c and version/run.c call; all do nothing in KLEE ---- */
 

@@ -174,7 +174,7 @@ bool p3_fd_is_captured(int version, int fd);
 /* fopencookie or fdopen on a virtual descriptor; natively the FILE goes through p3_fd_read and p3_fd_write. */
 FILE *p3_fd_file(int version, int fd, const char *mode);
 /* In a child about to exec: every descriptor of the version without close-on-exec gets its virtual number as
- * real number, all others are closed by the exec. Do it last: nothing else of the table works afterwards. */
+ * real number, all others are closed by the exec. If that fails the table is as good as before. */
 void p3_fd_arrange(int version);
 /* Moves a descriptor of the runtime itself out of the way (high number, close-on-exec). Takes -1. */
 int p3_fd_hide(int real);

@@ -121,6 +121,8 @@ void p3_input_init(void);
 ssize_t p3_log_read(int version, char *bytes, size_t size);
 /* Puts the last `size` bytes back. */
 void p3_log_unread(int version, size_t size);
+/* What reading from the log needs besides the original. */
+void p3_log_descriptors(int version, int fds[2]);
 /* The number of bytes that the version can read from the log alone; -1: an end of file comes next. */
 off_t p3_log_pending(int version);
 

@@ -401,9 +401,11 @@ void p3_fd_arrange(int version) {
         if (fd <= 2 || entry->real < 0 || entry->real == fd)
           continue;
         if (pass == 0) {
-          set_cloexec(entry->real, true);
-          if (!entry->cloexec)
-            entry->real = duplicate_high(entry->real);
+          int high = duplicate_high(entry->real);
+          if (high < 0)
+            continue;
+          close(entry->real);
+          entry->real = high;
         } else if (!entry->cloexec) {
           dup2(entry->real, fd);
         }

@@ -99,6 +99,11 @@ off_t p3_log_pending(int version) {
   return (end >= 0 && end < size ? end : size) - at;
 }
 
+void p3_log_descriptors(int version, int fds[2]) {
+  fds[0] = append;
+  fds[1] = cursors[version];
+}
+
 void p3_log_unread(int version, size_t size) { lseek(cursors[version], -(off_t)size, SEEK_CUR); }
 
 static void append_all(const char *bytes, size_t size) {

@@ -4,6 +4,7 @@
  * still run. A sanitizer or a fuzzer wants to see crashes itself, and KLEE has neither signals nor setjmp: there
  * nothing is contained. */
 #include "core.h"
+#include "p3_process.h"
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -103,6 +104,7 @@ static void run_contained(int version) {
 
 /* The version is over and off the stack. */
 static void leave(int version) {
+  p3_process_ended(version);
   if (p3_versions[version]->ended)
     p3_versions[version]->ended();
   p3_show(version);
@@ -116,6 +118,7 @@ static void leave(int version) {
 
 static void run_version(int version) {
   p3_enter(version);
+  p3_process_started(version);
   if (!p3_in_klee() && !p3_config.sanitized && !p3_config.fuzzed)
     run_contained(version);
   else
@@ -126,6 +129,8 @@ static void run_version(int version) {
 
 /* A crash in here is not contained: the stack is that of all versions. */
 static void run_together(void) {
+  for (int i = 0; i < p3_count; i++)
+    p3_process_started(i);
   p3_enter(0);
   p3_lockstep();
   for (int i = 0; i < p3_count; i++)
@@ -177,6 +182,7 @@ int main(int argc, char **argv, char **envp) {
   p3_switch_init();
   p3_captures_init();
   p3_input_init();
+  p3_process_start();
   for (int i = 0; i < p3_count; i++)
     p3_versions[i]->init(argc, copy_list(argv, false), copy_list(envp, true));
   if (p3_lockstep)
@@ -186,6 +192,7 @@ int main(int argc, char **argv, char **envp) {
       run_version(i);
   if (!p3_in_klee())
     p3_fds_restore();
+  p3_process_stop();
   p3_checks_run();
   p3_report_write();
   p3_checks_say();

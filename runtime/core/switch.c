@@ -4,6 +4,7 @@
  * exchanges them when the owner changes, so that a version which never changes one pays nothing for it. The
  * current directory is exchanged through a descriptor and only between versions that are in different ones. */
 #include "core.h"
+#include "p3_process.h"
 #include <pthread.h>
 #include <unistd.h>
 
@@ -73,6 +74,7 @@ void p3_enter(int version) {
   int from = p3_owner;
   if (from >= 0 && p3_versions[from]->leave)
     p3_versions[from]->leave();
+  p3_process_leave(from);
   p3_owner = version;
   if (!p3_in_klee()) {
     p3_fds_mirror(version);
@@ -84,6 +86,7 @@ void p3_enter(int version) {
   p3_environ_changed(version);
   if (p3_versions[version]->enter)
     p3_versions[version]->enter();
+  p3_process_enter(version);
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

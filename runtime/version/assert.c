@@ -1,10 +1,22 @@
 /* Ending a version because something is wrong: abort, failed assertions, glibc's own hardening. */
+#include "p3v_process.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
-void SHIM(abort)(void) { p3v_die(P3_SIGNALED, SIGABRT); }
+/* A handler of the program is called, and what it does counts; if it returns, it was in vain. */
+void SHIM(abort)(void) {
+  struct p3_disposition now;
+  if (p3_signal_set(p3v_index, SIGABRT, NULL, &now) == 0 && now.handler != SIG_DFL && now.handler != SIG_IGN) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGABRT);
+    SHIM(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+    p3v_raise(SIGABRT);
+  }
+  p3v_die(P3_SIGNALED, SIGABRT);
+}
 
 static void failed(const char *message, const char *assertion, const char *file, unsigned line,
                    const char *function) {

@@ -1,4 +1,5 @@
 /* A version's life: what core/ calls to prepare and run it, and how it ends. */
+#include "p3_process.h"
 #include "p3v_streams.h"
 #include <string.h>
 
@@ -12,6 +13,10 @@ void p3v_die(enum p3_end end, int value) {
   P3_ME->end = end;
   P3_ME->value = value;
   p3v_alive = 0;
+  /* The frames above may be in a loop, or of a thread that is not the one of main. */
+  if (p3_only >= 0)
+    p3_only_end();
+  p3_process_dying(p3v_index);
 }
 
 const char *p3v_program_name(void) {

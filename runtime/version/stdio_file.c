@@ -3,6 +3,7 @@
  * FILEs are glibc's own. The runtime keeps a list of the version's, each with its virtual descriptor, since libc's
  * list is one for all versions: exit flushes this version's, _exit discards them, fflush(NULL) means them. A FILE
  * on a captured or logged descriptor is a cookie FILE as the standard streams are. */
+#include "p3v_process.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -288,7 +289,7 @@ int SHIM(fclose)(FILE *file) {
   if (fd >= 0)
     p3_fd_moved(p3v_index, fd, -1);
   errno = error;
-  return result;
+  return p3v_popen_closed(file, result);
 }
 
 ALSO(int, _IO_fclose, (FILE * file), fclose, file)

@@ -1,0 +1,303 @@
+/* Forking, and waiting for children.
+ *
+ * The kernel knows one parent; here each child belongs to the version that forked it. Waiting for "any child" while
+ * other versions have children, too, looks first (WNOWAIT) and puts aside what is not for the asking version. */
+#include "process.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct child {
+  struct child *next;
+  int version;
+  pid_t real;
+};
+static struct child *children;
+
+/* What happened to a child of a version that did not ask. */
+struct event {
+  struct event *next;
+  int version;
+  siginfo_t info;
+  struct rusage usage;
+};
+static struct event *events;
+
+bool p3_session_led;
+
+/* ---- the list of children; call with the lock ---- */
+
+static struct child *find(pid_t real) {
+  struct child *child = children;
+  while (child && child->real != real)
+    child = child->next;
+  return child;
+}
+
+static void forget(pid_t real) {
+  for (struct child **link = &children; *link; link = &(*link)->next)
+    if ((*link)->real == real) {
+      struct child *child = *link;
+      *link = child->next;
+      free(child);
+      return;
+    }
+}
+
+static bool has_children(int version, bool others) {
+  for (struct child *child = children; child; child = child->next)
+    if ((child->version == version) != others)
+      return true;
+  return false;
+}
+
+/* ---- the same for everybody ---- */
+
+int p3_child_version(pid_t real) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  struct child *child = find(real);
+  int version = child ? child->version : P3_NOBODY;
+  p3_unlock(&guard);
+  return version;
+}
+
+bool p3_has_children(int version) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  bool has = has_children(version, false);
+  p3_unlock(&guard);
+  return has;
+}
+
+pid_t p3_fork(int version) {
+  if (p3_in_klee())
+    return fork();
+  struct child *child = malloc(sizeof *child);
+  if (!child)
+    return -1;
+  p3_answers_open();
+  p3_enter(version);
+  struct p3_guard guard;
+  p3_lock(&guard);
+  pid_t real = fork();
+  int error = errno;
+  if (real == 0) {
+    p3_forked(version);
+    p3_process_forked(version);
+  } else if (real > 0) {
+    *child = (struct child){children, version, real};
+    children = child;
+    child = NULL;
+  }
+  p3_unlock(&guard);
+  free(child);
+  errno = error;
+  return real;
+}
+
+/* The parent must not go on before the child execs or ends. */
+pid_t p3_vfork(int version) {
+  int ends[2];
+  if (p3_in_klee() || pipe2(ends, O_CLOEXEC) != 0)
+    return p3_fork(version);
+  ends[0] = p3_fd_hide(ends[0]);
+  ends[1] = p3_fd_hide(ends[1]);
+  pid_t real = p3_fork(version);
+  if (real == 0) {
+    close(ends[0]);
+    return real;
+  }
+  int error = errno;
+  close(ends[1]);
+  char byte;
+  while (real > 0 && read(ends[0], &byte, 1) < 0 && errno == EINTR)
+    ;
+  close(ends[0]);
+  p3_show(version);
+  errno = error;
+  return real;
+}
+
+/* ---- showing while waiting ---- */
+
+/* What a child prints while the version waits for it must appear at once if somebody is looking. */
+static volatile int waiting;
+static bool watched;
+
+static void *watch(void *unused) {
+  for (;;) {
+    if (waiting > 0 && p3_owner >= 0)
+      p3_show(p3_owner);
+    nanosleep(&(struct timespec){0, waiting > 0 ? 20000000 : 50000000}, NULL);
+  }
+  return unused;
+}
+
+static void begin_to_wait(int version) {
+  bool looking = false;
+  for (int stream = 1; stream <= 2; stream++)
+    looking |= p3_originals[stream].fd >= 0 && !S_ISREG(p3_originals[stream].stat.st_mode);
+  if (!looking || !p3_is_shown(version))
+    return;
+  waiting++;
+  if (watched)
+    return;
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  watched = pthread_create(&thread, NULL, watch, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void end_waiting(void) {
+  if (waiting > 0)
+    waiting--;
+}
+
+/* ---- waiting ---- */
+
+static int ask(idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
+  memset(info, 0, sizeof *info);
+  return (int)syscall(SYS_waitid, type, id, info, options, usage);
+}
+
+static bool is_end(const siginfo_t *info) {
+  return info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
+}
+
+static bool fits(const siginfo_t *info, int options) {
+  return is_end(info)                      ? options & WEXITED
+         : info->si_code == CLD_CONTINUED ? options & WCONTINUED
+                                          : options & WSTOPPED;
+}
+
+/* Something that was put aside for the version. */
+static bool take_event(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
+  for (struct event **link = &events; *link; link = &(*link)->next) {
+    struct event *event = *link;
+    if (event->version != version || !fits(&event->info, options) ||
+        (type == P_PID && event->info.si_pid != (pid_t)id))
+      continue;
+    *info = event->info;
+    if (usage)
+      *usage = event->usage;
+    if (!(options & WNOWAIT)) {
+      *link = event->next;
+      free(event);
+    }
+    return true;
+  }
+  return false;
+}
+
+/* `info` is about a child of another version: takes it off the kernel's list. */
+static void put_aside(int version, pid_t real, int options) {
+  struct event *event = calloc(1, sizeof *event);
+  siginfo_t info;
+  struct rusage usage;
+  if (ask(P_PID, (id_t)real, &info, options | WNOHANG, &usage) != 0 || info.si_pid == 0) {
+    free(event);
+    return;
+  }
+  if (is_end(&info))
+    forget(real);
+  if (event && !p3_has_ended(version)) {
+    *event = (struct event){events, version, info, usage};
+    events = event;
+  } else {
+    free(event);
+  }
+}
+
+static int wait_for_any(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
+  const int kinds = options & (WEXITED | WSTOPPED | WCONTINUED);
+  for (;;) {
+    struct p3_guard guard;
+    p3_lock(&guard);
+    bool taken = take_event(version, type, id, info, options, usage);
+    bool mixed = has_children(version, true), any = has_children(version, false);
+    p3_unlock(&guard);
+    if (taken)
+      return 0;
+    if (!mixed)
+      return ask(type, id, info, options, usage);
+    if (!any) {
+      errno = ECHILD;
+      return -1;
+    }
+    if (ask(type, id, info, options | WNOWAIT, usage) != 0)
+      return -1;
+    if (info->si_pid == 0)
+      return 0;
+    int whose = p3_child_version(info->si_pid);
+    if (whose < 0 || whose == version)
+      return options & WNOWAIT ? 0 : ask(P_PID, (id_t)info->si_pid, info, options, usage);
+    p3_lock(&guard);
+    put_aside(whose, info->si_pid, kinds);
+    p3_unlock(&guard);
+  }
+}
+
+int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
+  if (p3_in_klee())
+    return ask(type, id, info, options, usage);
+  int result;
+  if (!(options & WNOHANG))
+    begin_to_wait(version);
+  if (type == P_PID || type == P_PIDFD) {
+    struct p3_guard guard;
+    p3_lock(&guard);
+    bool taken = type == P_PID && take_event(version, type, id, info, options, usage);
+    p3_unlock(&guard);
+    result = taken ? 0 : ask(type, id, info, options, usage);
+  } else {
+    result = wait_for_any(version, type, id, info, options, usage);
+  }
+  int error = errno;
+  if (!(options & WNOHANG))
+    end_waiting();
+  if (result == 0 && info->si_pid && is_end(info)) {
+    if (!(options & WNOWAIT)) {
+      struct p3_guard guard;
+      p3_lock(&guard);
+      forget(info->si_pid);
+      p3_unlock(&guard);
+    }
+    p3_pump_settle(version);
+    p3_show(version);
+  }
+  errno = error;
+  return result;
+}
+
+/* ---- versions end, processes fork ---- */
+
+void p3_children_ended(int version) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  for (struct event **link = &events; *link;) {
+    struct event *event = *link;
+    if (event->version == version) {
+      *link = event->next;
+      free(event);
+    } else {
+      link = &event->next;
+    }
+  }
+  p3_unlock(&guard);
+  end_waiting();
+}
+
+void p3_children_forked(void) {
+  children = NULL;
+  events = NULL;
+  watched = false;
+  waiting = 0;
+}

@@ -1,0 +1,126 @@
+/* Resource limits and priority, per version.
+ *
+ * A limit that one version lowers must not bind another, and a hard limit cannot be raised again. So the process
+ * keeps its hard limits, the soft ones are exchanged when the process changes hands, and what getrlimit tells is
+ * kept here. The priority is only remembered: it has no effect that a program could see. A forked child really
+ * gets both. */
+#include "process.h"
+#include <errno.h>
+#include <unistd.h>
+
+static struct rlimit limits[P3_MAX_VERSIONS][RLIM_NLIMITS];
+static unsigned touched[P3_MAX_VERSIONS], touched_by_any;
+static struct rlimit originals[RLIM_NLIMITS];
+
+static int priorities[P3_MAX_VERSIONS];
+static bool priorities_known, has_priority[P3_MAX_VERSIONS];
+
+/* What the version used of its processor time is not all that the process used. */
+static struct rlimit as_real(int version, int resource, struct rlimit limit) {
+  struct rlimit real = {limit.rlim_cur, originals[resource].rlim_max};
+  if (resource == RLIMIT_CPU && real.rlim_cur != RLIM_INFINITY)
+    real.rlim_cur += (rlim_t)(p3_cpu_before(version) / 1000000000);
+  if (real.rlim_cur > real.rlim_max)
+    real.rlim_cur = real.rlim_max;
+  return real;
+}
+
+static void learn(int resource) {
+  if (touched_by_any & 1u << resource)
+    return;
+  getrlimit(resource, &originals[resource]);
+  touched_by_any |= 1u << resource;
+}
+
+int p3_limit_get(int version, int resource, struct rlimit *limit) {
+  if (p3_in_klee() || p3_only >= 0 || resource < 0 || resource >= RLIM_NLIMITS ||
+      !(touched_by_any & 1u << resource))
+    return getrlimit(resource, limit);
+  *limit = touched[version] & 1u << resource ? limits[version][resource] : originals[resource];
+  return 0;
+}
+
+int p3_limit_set(int version, int resource, const struct rlimit *limit) {
+  if (p3_in_klee() || p3_only >= 0 || resource < 0 || resource >= RLIM_NLIMITS)
+    return setrlimit(resource, limit);
+  struct rlimit now;
+  if (p3_limit_get(version, resource, &now) != 0)
+    return -1;
+  if (limit->rlim_cur > limit->rlim_max) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (limit->rlim_max > now.rlim_max && geteuid() != 0) {
+    errno = EPERM;
+    return -1;
+  }
+  p3_enter(version);
+  learn(resource);
+  if (limit->rlim_max > originals[resource].rlim_max) {
+    struct rlimit raised = {originals[resource].rlim_cur, limit->rlim_max};
+    if (setrlimit(resource, &raised) != 0)
+      return -1;
+    originals[resource].rlim_max = limit->rlim_max;
+  }
+  struct rlimit real = as_real(version, resource, *limit);
+  if (setrlimit(resource, &real) != 0)
+    return -1;
+  limits[version][resource] = *limit;
+  touched[version] |= 1u << resource;
+  return 0;
+}
+
+static void learn_priority(void) {
+  if (!priorities_known)
+    for (int i = 0; i < p3_count; i++)
+      priorities[i] = getpriority(PRIO_PROCESS, 0);
+  priorities_known = true;
+}
+
+int p3_priority_get(int version) {
+  if (p3_in_klee() || p3_only >= 0)
+    return getpriority(PRIO_PROCESS, 0);
+  learn_priority();
+  return priorities[version];
+}
+
+int p3_priority_set(int version, int priority) {
+  if (p3_in_klee() || p3_only >= 0)
+    return setpriority(PRIO_PROCESS, 0, priority);
+  learn_priority();
+  priority = priority < -20 ? -20 : priority > 19 ? 19 : priority;
+  struct rlimit limit;
+  if (priority < priorities[version] && geteuid() != 0 &&
+      (p3_limit_get(version, RLIMIT_NICE, &limit) != 0 || (rlim_t)(20 - priority) > limit.rlim_cur)) {
+    errno = EACCES;
+    return -1;
+  }
+  priorities[version] = priority;
+  has_priority[version] = true;
+  return 0;
+}
+
+void p3_limits_enter(int to) {
+  for (int resource = 0; resource < RLIM_NLIMITS; resource++)
+    if (touched_by_any & 1u << resource) {
+      struct rlimit real = originals[resource];
+      if (touched[to] & 1u << resource)
+        real = as_real(to, resource, limits[to][resource]);
+      setrlimit(resource, &real);
+    }
+}
+
+/* Between the versions and when all are over. */
+void p3_limits_restore(void) {
+  for (int resource = 0; resource < RLIM_NLIMITS; resource++)
+    if (touched_by_any & 1u << resource)
+      setrlimit(resource, &originals[resource]);
+}
+
+void p3_limits_forked(int version) {
+  for (int resource = 0; resource < RLIM_NLIMITS; resource++)
+    if (touched[version] & 1u << resource)
+      setrlimit(resource, &limits[version][resource]);
+  if (has_priority[version])
+    setpriority(PRIO_PROCESS, 0, priorities[version]);
+}

@@ -1,0 +1,85 @@
+/* What the process files of core/ (signals, stop, outside, children) share among themselves. */
+#ifndef P3_CORE_PROCESS_H
+#define P3_CORE_PROCESS_H
+
+#include "core.h"
+#include "p3_process.h"
+#include <signal.h>
+#include <ucontext.h>
+
+/* Never used by programs and by libc: makes a thread look whether it has to leave a version's stack. */
+#define KICK SIGSTKFLT
+
+/* ---- stop.c ---- */
+
+/* The version whose main is on the stack of the main thread; -1: none. */
+extern volatile int p3_on_stack;
+static inline bool p3_has_ended(int version) { return p3_states[version].end != P3_RUNNING; }
+/* The version that the calling thread works for; -1: none. */
+int p3_current(void);
+bool p3_on_main_thread(void);
+/* Whether the interrupted code holds no lock of libc or core/. own: the version sent the signal itself, so it
+ * is in the system call that did it. */
+bool p3_may_leave(const ucontext_t *context, bool own);
+/* Whether it waits in a system call. */
+bool p3_is_blocked(const ucontext_t *context);
+/* In a handler: the thread's version has ended or is doomed. Leaves its stack, or arranges that this is tried
+ * again soon and returns. */
+void p3_leave(int version, const ucontext_t *context, bool own);
+/* In a handler for KICK: false if there was no reason for it. */
+bool p3_kicked(const ucontext_t *context);
+void p3_stop_start(void);
+void p3_stop_forked(void);
+
+/* ---- signals.c ---- */
+void p3_signals_start(void);
+void p3_signals_leave(int from);
+void p3_signals_enter(int to);
+void p3_signals_ended(int version);
+void p3_signals_stop(void);
+void p3_signals_forked(int version);
+/* The version's disposition has a handler of the program. */
+bool p3_signal_is_caught(int version, int signal);
+
+/* ---- outside.c ---- */
+
+/* `version` got this from another process. */
+void p3_outside_remember(int version, int signal, const siginfo_t *info, bool blocked);
+/* Whether it was sent again for a later version; `info` becomes what the first one got. */
+bool p3_outside_again(siginfo_t *info);
+bool p3_has_started(int version);
+void p3_outside_started(int version);
+void p3_outside_ended(int version);
+void p3_outside_forked(void);
+
+/* ---- timers.c ---- */
+
+/* Whether the signal comes from a version's timer: `info` becomes what that version expects. */
+bool p3_timer_signal(siginfo_t *info, int *version);
+void p3_timers_ended(int version);
+void p3_timers_forked(void);
+
+/* ---- children.c ---- */
+bool p3_has_children(int version);
+/* Whether the process is a child of this one or a descendant that is still alive; and of which version. */
+bool p3_is_of_family(pid_t real, int *version);
+/* Version of a child; -1: not known. */
+int p3_child_version(pid_t real);
+void p3_children_ended(int version);
+void p3_children_forked(void);
+
+/* ---- limits.c ---- */
+void p3_limits_enter(int to);
+void p3_limits_restore(void);
+void p3_limits_forked(int version);
+
+/* ---- pids.c ---- */
+void p3_pids_start(void);
+
+/* ---- pump.c ---- */
+void p3_pump_start(void);
+
+/* A child has ended: what it did not read of the standard input is the version's again. */
+void p3_pump_settle(int version);
+
+#endif

@@ -1,0 +1,494 @@
+/* Signals.
+ *
+ * Each version has its own dispositions. The kernel's are the owner's (switch.c), except that a handler of the
+ * program is called through on_signal here, and that what would end the process is caught here, too, since it
+ * must end one version only. So everything else (restarted system calls, masks, waiting for signals, coalescing)
+ * is the kernel's own work. on_signal finds out whom a signal is for: what the process sent itself, its timers
+ * and its faults for the version that runs, a child's end for the version that has that child, the rest for all
+ * versions, also for those that run later (outside.c).
+ *
+ * The signals of faults are never really blocked: the kernel kills a process that faults while they are. */
+#include "process.h"
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIGNALS 65
+#define STACK_SIZE (256 << 10)
+#define BIT(signal) (1ull << ((signal)-1))
+
+#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
+#define NOT_FATAL                                                                                            \
+  (BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU) |  \
+   BIT(SIGSTOP))
+/* Sent by the kernel in answer to what somebody else did. */
+#define BY_TERMINAL                                                                                          \
+  (BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGHUP) | BIT(SIGTSTP) | BIT(SIGCONT) | BIT(SIGWINCH) | BIT(SIGTTIN) |   \
+   BIT(SIGTTOU) | BIT(SIGPWR))
+
+static struct p3_disposition wanted[P3_MAX_VERSIONS][SIGNALS];
+static uint64_t touched; /* signals that a version ever did something about */
+static struct sigaction originals[SIGNALS];
+static sigset_t original_mask;
+
+/* The main thread's mask and stack for handlers in each version that does not own the process. */
+static sigset_t masks[P3_MAX_VERSIONS];
+static stack_t stacks[P3_MAX_VERSIONS];
+static bool masks_touched, stacks_touched;
+static stack_t own_stack;
+
+/* Signals that the thread believes to be blocked, though they are not, and those of them that came. */
+static _Thread_local uint64_t believed, held;
+static uint64_t believed_by[P3_MAX_VERSIONS], held_by[P3_MAX_VERSIONS];
+
+/* Pending signals of versions that do not own the process. */
+#define QUEUE 64
+static struct {
+  int version; /* -1: free */
+  siginfo_t info;
+} queue[QUEUE];
+
+static uint64_t bits(const sigset_t *set) {
+  uint64_t value;
+  memcpy(&value, set, sizeof value);
+  return value;
+}
+
+static sigset_t set_of(uint64_t value) {
+  sigset_t set;
+  sigemptyset(&set);
+  memcpy(&set, &value, sizeof value);
+  return set;
+}
+
+static bool can_be_caught(int signal) {
+  return signal > 0 && signal < SIGNALS && signal != SIGKILL && signal != SIGSTOP &&
+         (signal < 32 || signal >= SIGRTMIN);
+}
+
+static bool is_fault(int signal) { return FAULTS & BIT(signal); }
+
+bool p3_signal_is_fatal(int signal) { return !(NOT_FATAL & BIT(signal)); }
+
+bool p3_signal_is_caught(int version, int signal) {
+  void (*handler)(int) = wanted[version][signal].handler;
+  return handler != SIG_DFL && handler != SIG_IGN;
+}
+
+/* ---- the real dispositions ---- */
+
+static void on_signal(int signal, siginfo_t *info, void *context);
+
+/* Whether nobody but a tool that the product was built with may catch it. */
+static bool is_left_alone(int signal) {
+  return p3_config.fuzzed || (p3_config.sanitized && (is_fault(signal) || signal == SIGABRT));
+}
+
+static struct sigaction real_disposition(int version, int signal) {
+  const struct p3_disposition *want = &wanted[version][signal];
+  struct sigaction real = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  sigemptyset(&real.sa_mask);
+  if (signal == KICK)
+    return real;
+  if (want->handler == SIG_IGN)
+    return (struct sigaction){.sa_handler = SIG_IGN};
+  if (want->handler == SIG_DFL) {
+    if (is_left_alone(signal))
+      return originals[signal];
+    return p3_signal_is_fatal(signal) && p3_only < 0 ? real : (struct sigaction){.sa_handler = SIG_DFL};
+  }
+  real.sa_flags = SA_SIGINFO | (want->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_ONSTACK | SA_RESTART | SA_NODEFER));
+  if (signal == SIGSEGV || signal == SIGBUS)
+    real.sa_flags |= SA_ONSTACK; /* the stack may be what is missing */
+  real.sa_mask = p3_signal_waiting_mask(&want->mask);
+  return real;
+}
+
+static void install(int version, int signal) {
+  struct sigaction real = real_disposition(version, signal);
+  sigaction(signal, &real, NULL);
+}
+
+int p3_signal_set(int version, int signal, const struct p3_disposition *new, struct p3_disposition *old) {
+  if (signal <= 0 || signal >= SIGNALS || (new && !can_be_caught(signal))) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (p3_in_klee()) {
+    if (old)
+      *old = wanted[version][signal];
+    if (new)
+      wanted[version][signal] = *new;
+    return 0;
+  }
+  struct p3_guard guard;
+  p3_lock(&guard);
+  if (old)
+    *old = wanted[version][signal];
+  if (new) {
+    touched |= BIT(signal);
+    wanted[version][signal] = *new;
+    if (p3_owner == version)
+      install(version, signal);
+  }
+  p3_unlock(&guard);
+  return 0;
+}
+
+/* ---- masks and stacks ---- */
+
+sigset_t p3_signal_waiting_mask(const sigset_t *mask) { return set_of(bits(mask) & ~(FAULTS | BIT(KICK))); }
+
+static void release_held(void) {
+  uint64_t released = held & ~believed;
+  held &= believed;
+  for (int signal = 1; released; signal++)
+    if (released & BIT(signal)) {
+      released &= ~BIT(signal);
+      syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    }
+}
+
+int p3_signal_mask(int version, int how, const sigset_t *set, sigset_t *old) {
+  p3_enter(version);
+  uint64_t before = believed;
+  sigset_t real, *new = NULL;
+  if (set) {
+    uint64_t special = bits(set) & (FAULTS | BIT(KICK));
+    real = p3_signal_waiting_mask(set);
+    new = &real;
+    masks_touched = true;
+    if (how == SIG_BLOCK)
+      believed |= special;
+    else if (how == SIG_UNBLOCK)
+      believed &= ~special;
+    else if (how == SIG_SETMASK)
+      believed = special;
+  }
+  sigset_t was;
+  int error = pthread_sigmask(how, new, &was);
+  if (error == 0 && old)
+    *old = set_of(bits(&was) | before);
+  if (error == 0 && set && held)
+    release_held();
+  return error;
+}
+
+int p3_signal_pending(sigset_t *set) {
+  sigset_t real;
+  if (sigpending(&real) != 0)
+    return -1;
+  *set = set_of(bits(&real) | held);
+  return 0;
+}
+
+int p3_signal_stack(int version, const stack_t *new, stack_t *old) {
+  struct p3_thread *thread = p3_thread_self();
+  const stack_t *fallback = thread ? &thread->stack : &own_stack;
+  p3_enter(version);
+  const stack_t *real = new && new->ss_flags & SS_DISABLE && fallback->ss_sp ? fallback : new;
+  stack_t was;
+  if (sigaltstack(real, &was) != 0)
+    return -1;
+  if (new && !thread)
+    stacks_touched = true;
+  if (old) {
+    *old = was;
+    if (was.ss_sp == fallback->ss_sp && !(was.ss_flags & SS_DISABLE))
+      *old = (stack_t){.ss_flags = SS_DISABLE};
+  }
+  return 0;
+}
+
+/* ---- delivery ---- */
+
+/* A signal that everybody would die of. What was captured is shown first, as it would be there already. */
+static void die_for_real(int signal) {
+  for (int i = 0; i < p3_count; i++)
+    p3_show(i);
+  struct sigaction real = {.sa_handler = SIG_DFL};
+  sigaction(signal, &real, NULL);
+  sigset_t set = set_of(BIT(signal));
+  kill(getpid(), signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void call_handler(int version, int signal, siginfo_t *info, ucontext_t *context, bool own) {
+  struct p3_disposition want = wanted[version][signal];
+  siginfo_t seen = *info;
+  if (signal == SIGCHLD || info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL)
+    seen.si_pid = p3_pid_virtual(version, info->si_pid);
+  if (want.flags & (int)SA_RESETHAND) {
+    wanted[version][signal].handler = SIG_DFL;
+    install(version, signal);
+  }
+  int owner = p3_owner;
+  if (!p3_thread_self())
+    p3_enter(version);
+  if (want.flags & SA_SIGINFO)
+    ((void (*)(int, siginfo_t *, void *))want.handler)(signal, &seen, context);
+  else
+    want.handler(signal);
+  if (!p3_thread_self() && owner >= 0)
+    p3_enter(owner);
+  if (p3_has_ended(version) || p3_states[version].doomed)
+    p3_leave(version, context, own);
+}
+
+/* The default action, in the product, that ends the version. */
+static void end_version(int version, int signal, bool fault, ucontext_t *context, bool own) {
+  if (!p3_states[version].doomed)
+    p3_states[version].doomed = signal;
+  if (!p3_thread_self() && fault) {
+    if (p3_contained())
+      p3_crash(signal);
+    sigaction(signal, &originals[signal], NULL); /* and it happens again */
+    return;
+  }
+  /* libc's abort() is called with no lock held or with one that only matters if the heap is broken anyway. */
+  p3_leave(version, context, own || signal == SIGABRT);
+}
+
+static void dispatch(int version, int signal, siginfo_t *info, ucontext_t *context, bool own) {
+  bool fault = is_fault(signal) && info->si_code > 0;
+  if (p3_has_ended(version))
+    return;
+  if (p3_signal_is_caught(version, signal))
+    call_handler(version, signal, info, context, own);
+  else if (p3_signal_is_fatal(signal) && (fault || wanted[version][signal].handler == SIG_DFL))
+    end_version(version, signal, fault, context, own);
+}
+
+static void enqueue(int version, const siginfo_t *info) {
+  for (int i = 0; i < QUEUE; i++)
+    if (queue[i].version < 0) {
+      queue[i].version = version;
+      queue[i].info = *info;
+      return;
+    }
+}
+
+/* For the versions that run interleaved with `version`. True if one of them has a handler. */
+static bool spread(int version, int signal, siginfo_t *info, ucontext_t *context) {
+  bool caught = false;
+  for (int i = 0; i < p3_count; i++) {
+    if (i == version || !p3_has_started(i) || p3_has_ended(i) || !p3_signal_is_caught(i, signal))
+      continue;
+    caught = true;
+    if (bits(&masks[i]) & BIT(signal))
+      enqueue(i, info);
+    else
+      dispatch(i, signal, info, context, false);
+  }
+  return caught;
+}
+
+enum origin { OWN, OF_CHILD, OUTSIDE };
+
+static enum origin origin_of(int signal, const siginfo_t *info, int *version) {
+  int whose = P3_NOBODY;
+  switch (info->si_code) {
+  case SI_USER:
+  case SI_QUEUE:
+  case SI_TKILL:
+    if (info->si_pid == getpid())
+      return OWN;
+    if (!p3_is_of_family(info->si_pid, &whose))
+      return OUTSIDE;
+    break;
+  case SI_KERNEL:
+    return BY_TERMINAL & BIT(signal) ? OUTSIDE : OWN;
+  default:
+    if (signal != SIGCHLD)
+      return OWN;
+    whose = p3_child_version(info->si_pid);
+  }
+  if (whose >= 0)
+    *version = whose;
+  return OF_CHILD;
+}
+
+static void handle(int signal, siginfo_t *info, ucontext_t *context) {
+  if (signal == KICK && p3_kicked(context))
+    return;
+  int version = p3_current();
+  bool fault = is_fault(signal) && info->si_code > 0;
+  if (signal == KICK && (info->si_code == SI_TIMER || info->si_pid == getpid()) &&
+      (version < 0 || !p3_signal_is_caught(version, signal)))
+    return; /* it came too late */
+  if (version < 0) {
+    if (fault)
+      sigaction(signal, &originals[signal], NULL);
+    else if (p3_signal_is_fatal(signal))
+      die_for_real(signal);
+    return;
+  }
+  if (!fault && believed & BIT(signal)) {
+    held |= BIT(signal);
+    return;
+  }
+  if (p3_timer_signal(info, &version) || p3_outside_again(info)) {
+    dispatch(version, signal, info, context, false);
+    return;
+  }
+  enum origin origin = origin_of(signal, info, &version);
+  if (origin != OUTSIDE || p3_only >= 0) {
+    dispatch(version, signal, info, context, origin == OWN && info->si_code <= 0);
+    return;
+  }
+  p3_outside_remember(version, signal, info, p3_is_blocked(context));
+  bool caught = spread(version, signal, info, context);
+  if (wanted[version][signal].handler == SIG_DFL && p3_signal_is_fatal(signal) && !caught)
+    die_for_real(signal);
+  else
+    dispatch(version, signal, info, context, false);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context) {
+  int saved = errno;
+  handle(signal, info, context);
+  errno = saved;
+}
+
+void p3_signal_taken(int version, siginfo_t *info) {
+  int whose = version;
+  if (p3_in_klee() || p3_timer_signal(info, &whose) || p3_outside_again(info))
+    return;
+  if (p3_only < 0 && origin_of(info->si_signo, info, &whose) == OUTSIDE)
+    p3_outside_remember(version, info->si_signo, info, true);
+}
+
+/* ---- versions begin, change hands and end ---- */
+
+void p3_signals_start(void) {
+  pthread_sigmask(SIG_SETMASK, NULL, &original_mask);
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (can_be_caught(signal))
+      sigaction(signal, NULL, &originals[signal]);
+  for (int i = 0; i < p3_count; i++) {
+    masks[i] = original_mask;
+    believed_by[i] = bits(&original_mask) & (FAULTS | BIT(KICK));
+    for (int signal = 1; signal < SIGNALS; signal++)
+      if (originals[signal].sa_handler == SIG_IGN && !(originals[signal].sa_flags & SA_SIGINFO))
+        wanted[i][signal].handler = SIG_IGN;
+  }
+  for (int i = 0; i < QUEUE; i++)
+    queue[i].version = P3_NOBODY;
+  void *room = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  stack_t present;
+  if (room != MAP_FAILED && sigaltstack(NULL, &present) == 0 && present.ss_flags & SS_DISABLE) {
+    own_stack = (stack_t){.ss_sp = room, .ss_size = STACK_SIZE};
+    sigaltstack(&own_stack, NULL);
+  }
+  for (int i = 0; i < p3_count; i++)
+    stacks[i] = own_stack;
+  believed = believed_by[0];
+  if (believed) {
+    sigset_t open = set_of(believed);
+    pthread_sigmask(SIG_UNBLOCK, &open, NULL);
+    masks_touched = true;
+  }
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (can_be_caught(signal) && !is_left_alone(signal))
+      install(0, signal);
+}
+
+/* Takes what is pending, and blocked, off the kernel's queue. */
+static void drain(int from) {
+  sigset_t pending;
+  if (sigpending(&pending) != 0)
+    return;
+  for (int signal = 1; signal < SIGNALS; signal++) {
+    sigset_t set = set_of(BIT(signal));
+    siginfo_t info;
+    while (bits(&pending) & BIT(signal) && sigtimedwait(&set, &info, &(struct timespec){0, 0}) > 0) {
+      int version = from;
+      siginfo_t seen = info;
+      bool outside = !p3_timer_signal(&seen, &version) && !p3_outside_again(&seen) &&
+                     origin_of(signal, &info, &version) == OUTSIDE;
+      if (!p3_has_ended(version))
+        enqueue(version, &info);
+      if (outside) {
+        p3_outside_remember(from, signal, &info, false);
+        for (int i = 0; i < p3_count; i++)
+          if (i != from && p3_has_started(i) && !p3_has_ended(i))
+            enqueue(i, &info);
+      }
+    }
+  }
+}
+
+void p3_signals_leave(int from) {
+  if (p3_thread_self())
+    return;
+  if (masks_touched) {
+    pthread_sigmask(SIG_SETMASK, NULL, &masks[from]);
+    believed_by[from] = believed;
+    held_by[from] = held;
+    if (bits(&masks[from]))
+      drain(from);
+  }
+  if (stacks_touched)
+    sigaltstack(NULL, &stacks[from]);
+}
+
+void p3_signals_enter(int to) {
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (touched & BIT(signal))
+      install(to, signal);
+  if (p3_thread_self())
+    return;
+  if (stacks_touched) {
+    stacks[to].ss_flags &= ~SS_ONSTACK;
+    sigaltstack(&stacks[to], NULL);
+  }
+  if (masks_touched) {
+    believed = believed_by[to];
+    held = held_by[to];
+    sigset_t real = p3_signal_waiting_mask(&masks[to]);
+    pthread_sigmask(SIG_SETMASK, &real, NULL);
+  }
+  for (int i = 0; i < QUEUE; i++)
+    if (queue[i].version == to) {
+      queue[i].version = P3_NOBODY;
+      syscall(SYS_rt_sigqueueinfo, getpid(), queue[i].info.si_signo, &queue[i].info);
+    }
+}
+
+void p3_signals_ended(int version) {
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  if (bits(&mask))
+    drain(version);
+  for (int i = 0; i < QUEUE; i++)
+    if (queue[i].version == version)
+      queue[i].version = P3_NOBODY;
+  believed = held = 0;
+}
+
+void p3_signals_stop(void) {
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (can_be_caught(signal))
+      sigaction(signal, &originals[signal], NULL);
+  pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
+}
+
+void p3_signals_forked(int version) {
+  held = 0;
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (can_be_caught(signal) && !p3_signal_is_caught(version, signal))
+      install(version, signal);
+}
+
+void p3_signals_exec(int version, bool on) {
+  sigset_t set = set_of(believed);
+  if (on && wanted[version][KICK].handler == SIG_IGN)
+    signal(KICK, SIG_IGN);
+  else if (!on)
+    install(version, KICK);
+  pthread_sigmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}

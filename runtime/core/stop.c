@@ -1,0 +1,356 @@
+/* Making threads leave a version that has ended.
+ *
+ * A version ends cooperatively: its frames return one after the other (terminate pass). That is not enough when
+ * the version's main thread runs in a loop without calls or waits in the kernel while a signal handler or another
+ * thread ended the version, or when threads are left over. Those are kicked: a signal makes the main thread jump
+ * to core/main.c and all others wait for ever, since the process goes on with other versions that share libc,
+ * its locks and its heap. So both are done only where the thread certainly holds no lock: in the product's own
+ * code or in a system call that waits. Elsewhere it is let go and kicked again a little later. */
+#include "process.h"
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE 100 /* kicks, at 1 ms */
+#define STACK_SIZE (64 << 10)
+
+volatile int p3_on_stack = P3_NOBODY;
+static _Thread_local struct p3_thread *self;
+
+static struct p3_thread *threads;
+
+/* The thread that is ending the version. */
+static struct p3_thread *volatile ender[P3_MAX_VERSIONS];
+static volatile bool impatient;
+
+/* What the main thread does when it is cancelled. */
+static void (*volatile cancellation)(void);
+
+/* The product's own code; empty if libc is linked into it. */
+static uintptr_t text_from, text_to;
+
+static void pause_a_little(void) {
+  struct timespec wait = {0, 1000000};
+  nanosleep(&wait, NULL);
+}
+
+static int find_text(struct dl_phdr_info *info, size_t size, void *data) {
+  (void)size;
+  (void)data;
+  uintptr_t here = (uintptr_t)&find_text, from = 0, to = 0;
+  bool dynamic = false;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + part->p_vaddr;
+    if (part->p_type == PT_INTERP)
+      dynamic = true;
+    if (part->p_type == PT_LOAD && here >= start && here < start + part->p_memsz) {
+      from = start;
+      to = start + part->p_memsz;
+    }
+  }
+  if (from && dynamic) {
+    text_from = from;
+    text_to = to;
+  }
+  return from != 0;
+}
+
+void p3_stop_start(void) { dl_iterate_phdr(find_text, NULL); }
+
+int p3_current(void) { return self ? self->version : p3_on_stack >= 0 ? p3_owner : P3_NOBODY; }
+
+bool p3_on_main_thread(void) { return !self && syscall(SYS_gettid) == getpid(); }
+
+/* Calls in which a thread may wait long, and holds no lock that others need. */
+static bool waits(long number) {
+  static const short calls[] = {
+      SYS_read,         SYS_readv,           SYS_pread64,     SYS_write,           SYS_writev,
+      SYS_poll,         SYS_ppoll,           SYS_select,      SYS_pselect6,        SYS_epoll_wait,
+      SYS_epoll_pwait,  SYS_pause,           SYS_nanosleep,   SYS_clock_nanosleep, SYS_rt_sigsuspend,
+      SYS_rt_sigtimedwait, SYS_futex,        SYS_wait4,       SYS_waitid,          SYS_accept,
+      SYS_accept4,      SYS_connect,         SYS_recvfrom,    SYS_recvmsg,         SYS_sendto,
+      SYS_sendmsg,      SYS_flock,           SYS_fcntl,       SYS_msgrcv,          SYS_msgsnd,
+      SYS_semop,        SYS_semtimedop,      SYS_mq_timedreceive, SYS_mq_timedsend, SYS_io_getevents,
+      SYS_sched_yield,  SYS_open,            SYS_openat,      SYS_restart_syscall,
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (calls[i] == number)
+      return true;
+  return false;
+}
+
+/* The machine code of a system call. */
+static bool is_system_call(uintptr_t address) {
+  const unsigned char *code = (const unsigned char *)address;
+  return code[0] == 0x0f && code[1] == 0x05;
+}
+
+static uintptr_t program_counter(const ucontext_t *context) {
+  return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+/* The kernel has prepared it either to fail with EINTR or to be made again. */
+bool p3_is_blocked(const ucontext_t *context) {
+  uintptr_t at = program_counter(context);
+  long result = context->uc_mcontext.gregs[REG_RAX];
+  return (result == -EINTR && is_system_call(at - 2)) || (is_system_call(at) && waits(result));
+}
+
+bool p3_may_leave(const ucontext_t *context, bool own) {
+  uintptr_t at = program_counter(context);
+  if (p3_inside > 0)
+    return impatient && p3_is_blocked(context);
+  if (at >= text_from && at < text_to)
+    return true;
+  return p3_is_blocked(context) || (own && is_system_call(at - 2));
+}
+
+/* ---- the main thread ---- */
+
+/* A timer that kicks the main thread every millisecond. */
+static int timer = -1;
+
+static void set_timer(long nanoseconds) {
+  struct itimerspec every = {{0, nanoseconds}, {0, nanoseconds}};
+  if (timer < 0 && nanoseconds) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK};
+    event._sigev_un._tid = getpid();
+    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0)
+      timer = -1;
+  }
+  if (timer >= 0)
+    syscall(SYS_timer_settime, timer, 0, &every, NULL);
+}
+
+static _Noreturn void park(void) {
+  sigset_t all;
+  sigfillset(&all);
+  if (self)
+    self->state = P3_THREAD_PARKED;
+  for (;;) {
+    /* libc's pthread_sigmask keeps its own two signals open: setuid in the process must not wait for us. */
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    pause();
+  }
+}
+
+static void kick_main(int version) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  if (p3_on_stack == version)
+    syscall(SYS_tgkill, getpid(), getpid(), KICK);
+  p3_unlock(&guard);
+}
+
+void p3_cancel_main(int version, void (*cancel)(void)) {
+  cancellation = cancel;
+  for (int tries = 0; cancellation && p3_on_stack == version && tries < 10 * PATIENCE; tries++) {
+    kick_main(version);
+    pause_a_little();
+  }
+}
+
+/* On a thread of the version that is not its main thread. */
+static _Noreturn void make_main_leave(int version) {
+  while (p3_on_stack == version) {
+    kick_main(version);
+    pause_a_little();
+  }
+  park();
+}
+
+void p3_leave(int version, const ucontext_t *context, bool own) {
+  if (self) {
+    if (p3_has_ended(version)) {
+      if (ender[version] != self && p3_may_leave(context, own))
+        park();
+      return;
+    }
+    make_main_leave(version);
+  }
+  if (!p3_on_main_thread()) /* a thread of a library */
+    kick_main(version);
+  if (!p3_contained())
+    return;
+  if (p3_may_leave(context, own))
+    p3_crash(p3_has_ended(version) ? 0 : p3_states[version].doomed);
+  set_timer(1000000);
+}
+
+bool p3_kicked(const ucontext_t *context) {
+  if (self) {
+    if (!p3_has_ended(self->version) || ender[self->version] == self)
+      return false;
+    if (p3_may_leave(context, false))
+      park();
+    return true;
+  }
+  int version = p3_on_stack;
+  if (version >= 0 && cancellation && p3_is_blocked(context) && p3_inside == 0) {
+    void (*cancel)(void) = cancellation;
+    cancellation = NULL;
+    cancel();
+    if (p3_has_ended(version))
+      p3_leave(version, context, true);
+    return true;
+  }
+  if (version < 0 || (!p3_has_ended(version) && !p3_states[version].doomed))
+    return cancellation;
+  p3_leave(version, context, false);
+  return true;
+}
+
+/* ---- the others ---- */
+
+void p3_thread_add(struct p3_thread *thread) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  thread->state = P3_THREAD_STARTING;
+  thread->next = threads;
+  threads = thread;
+  p3_unlock(&guard);
+}
+
+void p3_thread_remove(struct p3_thread *thread) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  for (struct p3_thread **link = &threads; *link; link = &(*link)->next)
+    if (*link == thread) {
+      *link = thread->next;
+      break;
+    }
+  p3_unlock(&guard);
+}
+
+/* Threads end in three ways: by returning, by pthread_exit and by cancellation. A thread-specific value sees them
+ * all. Its destructor puts itself off until the program's own destructors have run. */
+static pthread_key_t key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+#define ROUNDS 3 /* less than PTHREAD_DESTRUCTOR_ITERATIONS */
+
+static void thread_over(void *argument) {
+  struct p3_thread *thread = argument;
+  if (thread->rounds++ == 0)
+    thread->over(thread);
+  if (thread->rounds < ROUNDS) {
+    pthread_setspecific(key, thread);
+    return;
+  }
+  stack_t none = {.ss_flags = SS_DISABLE};
+  sigaltstack(&none, NULL);
+  if (thread->stack.ss_sp)
+    munmap(thread->stack.ss_sp, thread->stack.ss_size);
+  p3_thread_remove(thread);
+  self = NULL;
+  free(thread);
+}
+
+static void make_key(void) { pthread_key_create(&key, thread_over); }
+
+void *p3_thread_main(void *argument) {
+  struct p3_thread *thread = argument;
+  self = thread;
+  thread->tid = (pid_t)syscall(SYS_gettid);
+  if (p3_has_ended(thread->version))
+    park();
+  pthread_once(&key_once, make_key);
+  pthread_setspecific(key, thread);
+  void *room = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (room != MAP_FAILED) {
+    thread->stack = (stack_t){.ss_sp = room, .ss_size = STACK_SIZE};
+    sigaltstack(&thread->stack, NULL);
+  }
+  thread->state = P3_THREAD_RUNNING;
+  return thread->run(thread);
+}
+
+struct p3_thread *p3_thread_self(void) { return self; }
+
+int p3_thread_count(int version) {
+  int count = 0;
+  struct p3_guard guard;
+  p3_lock(&guard);
+  for (struct p3_thread *thread = threads; thread; thread = thread->next)
+    count += thread->version == version;
+  p3_unlock(&guard);
+  return count;
+}
+
+/* Kicks the version's threads; the number that still run. */
+static int kick_threads(int version) {
+  int running = 0;
+  struct p3_guard guard;
+  p3_lock(&guard);
+  for (struct p3_thread *thread = threads; thread; thread = thread->next) {
+    if (thread->version != version || thread == self || thread->state == P3_THREAD_PARKED)
+      continue;
+    if (thread->state == P3_THREAD_RUNNING)
+      syscall(SYS_tgkill, getpid(), thread->tid, KICK);
+    running++;
+  }
+  p3_unlock(&guard);
+  return running;
+}
+
+static void stop_threads(int version) {
+  for (int tries = 0; tries < 2 * PATIENCE && kick_threads(version); tries++) {
+    impatient = tries > PATIENCE;
+    pause_a_little();
+  }
+  impatient = false;
+}
+
+void p3_process_dying(int version) {
+  if (p3_in_klee() || p3_only >= 0)
+    return;
+  if (self) {
+    struct p3_guard guard;
+    p3_lock(&guard);
+    bool first = !ender[version];
+    if (first)
+      ender[version] = self;
+    p3_unlock(&guard);
+    if (first)
+      stop_threads(version);
+    make_main_leave(version);
+  }
+  if (threads)
+    stop_threads(version);
+}
+
+void p3_process_started(int version) {
+  if (p3_in_klee())
+    return;
+  p3_on_stack = version;
+  p3_clock_started(version);
+  p3_outside_started(version);
+}
+
+void p3_process_ended(int version) {
+  if (p3_in_klee())
+    return;
+  struct p3_guard guard;
+  p3_lock(&guard);
+  p3_on_stack = P3_NOBODY;
+  p3_unlock(&guard);
+  set_timer(0);
+  cancellation = NULL;
+  p3_outside_ended(version);
+  if (threads)
+    stop_threads(version);
+  p3_timers_ended(version);
+  p3_signals_ended(version);
+  p3_children_ended(version);
+}
+
+void p3_stop_forked(void) {
+  timer = -1;
+  self = NULL;
+  threads = NULL;
+}
