@@ -1,5 +1,6 @@
 //! `p3-ir`: the command line. Argument types, one file per subcommand, printing; no IR work.
 
+mod align;
 mod dup;
 mod merge;
 mod output;
@@ -25,6 +26,8 @@ struct Cli {
 enum Command {
     /// Merge two or more versions into one product
     Merge(merge::MergeArgs),
+    /// Show which functions and nodes of the versions are matched
+    Align(align::AlignArgs),
     /// Copy a native library under other symbol names
     Dup(dup::DupArgs),
 }
@@ -42,6 +45,7 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Merge(args) => merge::run(&args),
+        Command::Align(args) => align::run(&args),
         Command::Dup(args) => dup::run(&args),
     };
     match result {

@@ -74,12 +74,26 @@ enum Emit {
     Ll,
 }
 
+/// How far versions are simplified before anything else.
 #[derive(Clone, Copy, ValueEnum)]
-enum Prepare {
+pub enum Prepare {
+    /// Not at all
     None,
+    /// Variables into registers, short-circuit conditions into one
     Fold,
+    /// Much of what -O1 does
     #[value(name = "O1")]
     O1,
+}
+
+impl From<Prepare> for PrepareLevel {
+    fn from(level: Prepare) -> Self {
+        match level {
+            Prepare::None => PrepareLevel::None,
+            Prepare::Fold => PrepareLevel::Fold,
+            Prepare::O1 => PrepareLevel::O1,
+        }
+    }
 }
 
 /// Merges and writes the product.
@@ -87,11 +101,7 @@ pub fn run(args: &MergeArgs) -> Outcome {
     let options = Options {
         inputs: args.versions.iter().map(|v| Input::parse(v)).collect(),
         entry: args.entry.clone(),
-        prepare: match args.prepare {
-            Prepare::None => PrepareLevel::None,
-            Prepare::Fold => PrepareLevel::Fold,
-            Prepare::O1 => PrepareLevel::O1,
-        },
+        prepare: args.prepare.into(),
         checks: args.check,
         native_libraries: args.native_lib.clone(),
         weave: weave_options(args),
@@ -165,7 +175,8 @@ fn write_copies<'ctx>(
     Ok(())
 }
 
-fn name_pair(text: &str) -> Result<(String, String), String> {
+/// An argument OLD=NEW.
+pub fn name_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.into(), new.into())),
         _ => Err("expected OLD=NEW".into()),

@@ -2,7 +2,7 @@
 //!
 //! [`pipeline::merge`] reads top to bottom like the pipeline; every pass is a file of its own.
 
-mod align;
+pub mod align;
 pub mod dup;
 mod error;
 mod finish;

@@ -90,24 +90,10 @@ pub fn merge<'ctx>(
     options: &Options,
     observe: &mut dyn Observer,
 ) -> Result<Product<'ctx>> {
-    check_inputs(&options.inputs)?;
     let natives = Natives::read(&options.native_libraries)?;
     let mut report = MergeReport::default();
-    let mut linked: Vec<Module<'ctx>> = Vec::new();
-    for (index, input) in options.inputs.iter().enumerate() {
-        let name = input.name();
-        let mut loaded = load::load(context, input, observe)?;
-        for part in &loaded.parts {
-            observe.after("load", Some(index + 1), &part.module)?;
-        }
-        report.warnings.append(&mut loaded.warnings);
-        let module = link::link(loaded, &name, &options.entry)?;
-        checked("link", index, &module, observe)?;
-        linked.push(module);
-    }
-    for (module, input) in linked.iter().zip(&options.inputs) {
-        link::check_same_target(&linked[0], &options.inputs[0].name(), module, &input.name())?;
-    }
+    let (linked, warnings) = read(context, &options.inputs, &options.entry, observe)?;
+    report.warnings = warnings;
     runtime::check_target(&linked[0], &options.inputs[0].name())?;
 
     let mut versions = Vec::new();
@@ -151,6 +137,33 @@ pub fn merge<'ctx>(
     })
 }
 
+/// Loads and links every version, whose entry functions are called `entry`; returns warnings, too.
+pub(crate) fn read<'ctx>(
+    context: &'ctx Context,
+    inputs: &[Input],
+    entry: &str,
+    observe: &mut dyn Observer,
+) -> Result<(Vec<Module<'ctx>>, Vec<String>)> {
+    check_inputs(inputs)?;
+    let mut warnings = Vec::new();
+    let mut linked: Vec<Module<'ctx>> = Vec::new();
+    for (index, input) in inputs.iter().enumerate() {
+        let name = input.name();
+        let mut loaded = load::load(context, input, observe)?;
+        for part in &loaded.parts {
+            observe.after("load", Some(index + 1), &part.module)?;
+        }
+        warnings.append(&mut loaded.warnings);
+        let module = link::link(loaded, &name, entry)?;
+        checked("link", index, &module, observe)?;
+        linked.push(module);
+    }
+    for (module, input) in linked.iter().zip(inputs) {
+        link::check_same_target(&linked[0], &inputs[0].name(), module, &input.name())?;
+    }
+    Ok((linked, warnings))
+}
+
 fn check_inputs(inputs: &[Input]) -> Result<()> {
     if !VERSIONS.contains(&inputs.len()) {
         let names: Vec<String> = inputs.iter().map(Input::name).collect();
@@ -175,7 +188,7 @@ fn check_inputs(inputs: &[Input]) -> Result<()> {
 }
 
 /// Shows a version's module to the observer; in debug builds LLVM's verifier sees it first.
-fn checked(
+pub(crate) fn checked(
     pass: &'static str,
     index: usize,
     module: &Module,

@@ -200,7 +200,13 @@ struct Reader<'a, 'b> {
 
 /// The features of all nodes of `graph`. Source names count only if `use_names`: versions without debug info
 /// have none.
-pub(super) fn features(graph: &Graph, describer: &mut Describer, use_names: bool) -> Vec<Features> {
+///
+/// The hashes of the instructions without their operands (other than constants) come with them.
+pub(super) fn features(
+    graph: &Graph,
+    describer: &mut Describer,
+    use_names: bool,
+) -> (Vec<Features>, HashMap<Value, u64>) {
     let arguments = graph.function.parameters().into_iter().enumerate();
     let arguments = arguments.map(|(i, a)| (a, i as u64)).collect();
     let names = if use_names {
@@ -231,7 +237,7 @@ pub(super) fn features(graph: &Graph, describer: &mut Describer, use_names: bool
     }
     let mut all: Vec<Features> = graph.nodes.iter().map(|node| reader.node(node)).collect();
     add_context(graph, &mut all);
-    all
+    (all, reader.plain)
 }
 
 impl Reader<'_, '_> {
@@ -243,7 +249,14 @@ impl Reader<'_, '_> {
             .add(self.describer.ty(instruction.ty()))
             .add(instruction.operation().into());
         if opcode == LLVMOpcode::LLVMPHI {
-            return digest.finish();
+            // The order of a phi's entries means nothing.
+            let constants = instruction.incoming_values().into_iter();
+            let sum = constants
+                .filter(|value| value.is_constant())
+                .fold(0, |sum: u64, value| {
+                    sum.wrapping_add(self.describer.constant(value, DEPTH))
+                });
+            return digest.add(sum).finish();
         }
         if let Some(ty) = instruction.named_type() {
             digest = digest.add(self.describer.ty(ty));
@@ -451,7 +464,7 @@ fn add_context(graph: &Graph, features: &mut [Features]) {
 /// A whole body as one hash.
 pub(super) fn body(graph: &Graph, describer: &mut Describer) -> u64 {
     let ty = describer.ty(graph.function.value_type());
-    let all = features(graph, describer, false);
+    let (all, _) = features(graph, describer, false);
     let mut digest = Digest::new(domain::FUNCTION).add(ty);
     for (node, features) in graph.nodes.iter().zip(&all) {
         digest = digest.add(features.content);
@@ -470,7 +483,7 @@ pub(super) struct Outline {
 
 /// What a function consists of, wherever in it.
 pub(super) fn outline(function: Value, describer: &mut Describer) -> Outline {
-    let all = features(&Graph::of(function), describer, false);
+    let (all, _) = features(&Graph::of(function), describer, false);
     Outline {
         sketch: Sketch::union(all.iter().map(|f| &f.sketch)),
         weight: all.iter().map(|f| f.weight).sum(),

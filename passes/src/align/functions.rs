@@ -3,6 +3,7 @@
 use super::features::{self, Callee, Describer, Outline};
 use crate::llvm::{Type, Value};
 use crate::nodes::Graph;
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
@@ -15,8 +16,9 @@ pub(crate) struct FunctionGroup {
 }
 
 /// What functions were matched by; of several reasons the least certain one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum How {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum How {
     /// Only one version has it.
     Alone,
     /// The user's word.

@@ -102,6 +102,17 @@ impl Nest {
         Nest { regions, region_of }
     }
 
+    /// How many loops contain the node.
+    pub(super) fn depth(&self, node: NodeId) -> usize {
+        let mut region = self.region_of[node];
+        let mut depth = 0;
+        while let Some(parent) = self.regions[region].parent {
+            depth += 1;
+            region = parent;
+        }
+        depth
+    }
+
     /// Whether the node is the header of a loop.
     pub(super) fn is_header(&self, node: NodeId) -> bool {
         let region = self.region_of[node];
