@@ -82,6 +82,7 @@ pid_t p3_fork(int version) {
   if (!child)
     return -1;
   p3_answers_open();
+  p3_linger_forked(version);
   p3_enter(version);
   struct p3_guard guard;
   p3_lock(&guard);

@@ -13,6 +13,7 @@ void p3_process_start(void) {
 void p3_process_stop(void) {
   if (p3_in_klee())
     return;
+  p3_linger();
   p3_limits_restore();
   p3_signals_stop();
 }

@@ -68,6 +68,11 @@ int p3_child_version(pid_t real);
 void p3_children_ended(int version);
 void p3_children_forked(void);
 
+/* ---- linger.c ---- */
+void p3_linger_forked(int version);
+/* All versions are over. */
+void p3_linger(void);
+
 /* ---- limits.c ---- */
 void p3_limits_enter(int to);
 void p3_limits_restore(void);
