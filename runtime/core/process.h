@@ -27,12 +27,16 @@ bool p3_is_blocked(const ucontext_t *context);
  * again soon and returns. */
 void p3_leave(int version, const ucontext_t *context, bool own);
 /* In a handler for KICK: false if there was no reason for it. */
-bool p3_kicked(const ucontext_t *context);
+bool p3_kicked(ucontext_t *context);
+/* Kicks the main thread every millisecond until nothing is left to do there. */
+void p3_kick_later(void);
 void p3_stop_start(void);
 void p3_stop_forked(void);
 
 /* ---- signals.c ---- */
 void p3_signals_start(void);
+/* In a handler for KICK: lets signals through that were deferred. False: it is too early. */
+bool p3_signals_let_through(ucontext_t *context);
 void p3_signals_leave(int from);
 void p3_signals_enter(int to);
 void p3_signals_ended(int version);

@@ -312,6 +312,33 @@ static enum origin origin_of(int signal, const siginfo_t *info, int *version) {
   return OF_CHILD;
 }
 
+/* Signals that wait, really blocked, for the main thread to leave core/. */
+static uint64_t deferred;
+
+/* The thread is writing a FILE for the version, say, and has not told it yet that it did: a handler would write
+ * the same once more. Alone that takes no time, here it does. */
+static bool defer(int signal, const siginfo_t *info, ucontext_t *context) {
+  bool own = info->si_code <= 0 && info->si_code != SI_TIMER && info->si_pid == getpid();
+  if (own || p3_inside == 0 || p3_is_blocked(context) || !p3_on_main_thread())
+    return false;
+  deferred |= BIT(signal);
+  sigaddset(&context->uc_sigmask, signal);
+  siginfo_t again = *info;
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, &again);
+  p3_kick_later();
+  return true;
+}
+
+bool p3_signals_let_through(ucontext_t *context) {
+  if (deferred && !p3_may_leave(context, false))
+    return false;
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (deferred & BIT(signal))
+      sigdelset(&context->uc_sigmask, signal);
+  deferred = 0;
+  return true;
+}
+
 static void handle(int signal, siginfo_t *info, ucontext_t *context) {
   if (signal == KICK && p3_kicked(context))
     return;
@@ -331,6 +358,8 @@ static void handle(int signal, siginfo_t *info, ucontext_t *context) {
     held |= BIT(signal);
     return;
   }
+  if (!fault && defer(signal, info, context))
+    return;
   if (p3_timer_signal(info, &version) || p3_outside_again(info)) {
     dispatch(version, signal, info, context, false);
     return;
@@ -467,7 +496,7 @@ void p3_signals_ended(int version) {
   for (int i = 0; i < QUEUE; i++)
     if (queue[i].version == version)
       queue[i].version = P3_NOBODY;
-  believed = held = 0;
+  believed = held = deferred = 0;
 }
 
 void p3_signals_stop(void) {
@@ -478,7 +507,7 @@ void p3_signals_stop(void) {
 }
 
 void p3_signals_forked(int version) {
-  held = 0;
+  held = deferred = 0;
   for (int signal = 1; signal < SIGNALS; signal++)
     if (can_be_caught(signal) && !p3_signal_is_caught(version, signal))
       install(version, signal);

@@ -116,8 +116,13 @@ bool p3_may_leave(const ucontext_t *context, bool own) {
 /* A timer that kicks the main thread every millisecond. */
 static int timer = -1;
 
+static bool timer_runs;
+
 static void set_timer(long nanoseconds) {
   struct itimerspec every = {{0, nanoseconds}, {0, nanoseconds}};
+  if (timer_runs == (nanoseconds > 0))
+    return;
+  timer_runs = nanoseconds > 0;
   if (timer < 0 && nanoseconds) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK};
     event._sigev_un._tid = getpid();
@@ -127,6 +132,8 @@ static void set_timer(long nanoseconds) {
   if (timer >= 0)
     syscall(SYS_timer_settime, timer, 0, &every, NULL);
 }
+
+void p3_kick_later(void) { set_timer(1000000); }
 
 static _Noreturn void park(void) {
   sigset_t all;
@@ -180,10 +187,10 @@ void p3_leave(int version, const ucontext_t *context, bool own) {
     return;
   if (p3_may_leave(context, own))
     p3_crash(p3_has_ended(version) ? 0 : p3_states[version].doomed);
-  set_timer(1000000);
+  p3_kick_later();
 }
 
-bool p3_kicked(const ucontext_t *context) {
+bool p3_kicked(ucontext_t *context) {
   if (self) {
     if (!p3_has_ended(self->version) || ender[self->version] == self)
       return false;
@@ -200,8 +207,12 @@ bool p3_kicked(const ucontext_t *context) {
       p3_leave(version, context, true);
     return true;
   }
-  if (version < 0 || (!p3_has_ended(version) && !p3_states[version].doomed))
-    return cancellation;
+  if (version < 0 || (!p3_has_ended(version) && !p3_states[version].doomed)) {
+    bool had_reason = timer_runs || cancellation;
+    if (p3_signals_let_through(context))
+      set_timer(0);
+    return had_reason;
+  }
   p3_leave(version, context, false);
   return true;
 }
@@ -351,6 +362,7 @@ void p3_process_ended(int version) {
 
 void p3_stop_forked(void) {
   timer = -1;
+  timer_runs = false;
   self = NULL;
   threads = NULL;
 }
