@@ -1,0 +1,32 @@
+/* What core/ keeps about the hidden state that libc has once per process: whose it is now. */
+#ifndef P3_LIBC_H
+#define P3_LIBC_H
+
+#include "p3_runtime.h"
+
+/* The value of TZ for which libc's time zone is set up. */
+struct p3_timezone {
+  bool known; /* false: libc has not read TZ yet */
+  char *value; /* null: TZ unset */
+};
+extern struct p3_timezone p3_timezone;
+
+/* Positions inside libc that cannot be kept apart by _r functions; each belongs to one version. */
+enum p3_position {
+  P3_PASSWD,
+  P3_GROUP,
+  P3_SHADOW,
+  P3_GSHADOW,
+  P3_HOSTS,
+  P3_NETWORKS,
+  P3_PROTOCOLS,
+  P3_SERVICES,
+  P3_RPC,
+  P3_ALIASES,
+  P3_NETGROUP,
+  P3_POSITIONS,
+};
+/* The version at whose place libc is in each of them, plus 1; 0: nobody's. */
+extern int p3_position_owner[P3_POSITIONS];
+
+#endif

@@ -1,0 +1,48 @@
+/* How shims of version/ print messages that libc would print on stderr, and their lock. */
+#include "p3v_libc.h"
+#include <errno.h>
+#include <libintl.h>
+#include <locale.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+void p3v_vcomplain(const char *format, va_list args) {
+  FILE *to = SHIM(stderr);
+  char *text;
+  if (p3_in_klee() || fwide(to, 0) <= 0) {
+    vfprintf(to, format, args);
+  } else if (vasprintf(&text, format, args) >= 0) {
+    fwprintf(to, L"%s", text);
+    free(text);
+  }
+}
+
+void p3v_complain(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  p3v_vcomplain(format, args);
+  va_end(args);
+}
+
+const char *p3v_translate(const char *message) {
+  if (p3_in_klee())
+    return message;
+  int number = errno;
+  p3v_own();
+  message = dcgettext("libc", message, LC_MESSAGES);
+  errno = number;
+  return message;
+}
+
+void p3v_lock(p3v_lock_t *lock) {
+  if (p3_in_klee())
+    return;
+  while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE))
+    sched_yield();
+}
+
+void p3v_unlock(p3v_lock_t *lock) {
+  if (!p3_in_klee())
+    __atomic_clear(lock, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,39 @@
+/* What the libc-state shims of version/ share: messages on the version's standard error, reading
+ * libc's translations and environment as this version, a lock for hidden state.
+ *
+ * A shim in which libc itself reads process-wide state (environ, locale) calls p3v_own() first. */
+#ifndef P3V_LIBC_H
+#define P3V_LIBC_H
+
+#include "p3_runtime.h"
+#include <stdarg.h>
+
+/* Prepares environ and the program's names; called once before any code of the version. */
+void p3v_libc_init(int argc, char **argv, char **envp);
+/* The parts of the hooks `enter` and `leave` for which libc keeps the state: locale, rounding mode, ... */
+void p3v_libc_enter(void);
+void p3v_libc_leave(void);
+
+/* Makes this version the owner of the process-wide state, with an `environ` that the program has
+ * assigned since it became the owner. */
+void p3v_own(void);
+
+/* printf to the version's stderr, byte- or wide-oriented, as libc prints its own messages. */
+void p3v_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void p3v_vcomplain(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+/* libc's translation of one of its own messages in the version's locale. */
+const char *p3v_translate(const char *message) __attribute__((format_arg(1)));
+
+/* A spin lock for the state that libc guards by a lock; nothing in KLEE, which has no threads. */
+typedef unsigned char p3v_lock_t;
+void p3v_lock(p3v_lock_t *lock);
+void p3v_unlock(p3v_lock_t *lock);
+
+extern char **SHIM(environ);
+char *SHIM(getenv)(const char *name);
+char *SHIM(strerror)(int number);
+extern char *SHIM(program_invocation_name);
+extern char *SHIM(program_invocation_short_name);
+
+#endif
