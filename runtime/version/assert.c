@@ -1,4 +1,5 @@
 /* Ending a version because something is wrong: abort, failed assertions, glibc's own hardening. */
+#include "p3v_libc.h"
 #include "p3v_process.h"
 #include "p3v_streams.h"
 #include <errno.h>
@@ -20,7 +21,7 @@ void SHIM(abort)(void) {
 
 static void failed(const char *message, const char *assertion, const char *file, unsigned line,
                    const char *function) {
-  const char *name = p3v_program_name();
+  const char *name = SHIM(program_invocation_short_name);
   fprintf(SHIM(stderr), message, name, *name ? ": " : "", file, line, function ? function : "",
           function ? ": " : "", assertion);
   fflush(SHIM(stderr));

@@ -21,17 +21,7 @@ static void set_environ(char **array) {
   p3_environ_changed(p3v_index);
 }
 
-/* The product's own variables are none of the versions' business. */
-static void hide_product_variables(char **array) {
-  char **to = array;
-  for (char **from = array; *from; from++)
-    if (strncmp(*from, "P3_", 3) != 0)
-      *to++ = *from;
-  *to = NULL;
-}
-
 void p3v_environ_init(char **envp) {
-  hide_product_variables(envp);
   SHIM(environ) = envp;
   P3_ME->environ_slot = &SHIM(environ);
 }

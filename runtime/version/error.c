@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+int SHIM(fflush)(FILE *file);
+
 unsigned SHIM(error_message_count);
 int SHIM(error_one_per_line);
 void (*SHIM(error_print_progname))(void);
@@ -16,14 +18,14 @@ static void finish_error(int status, int number, const char *format, va_list arg
   if (number)
     p3v_complain(": %s", SHIM(strerror)(number));
   p3v_complain("\n");
-  fflush(SHIM(stderr));
+  SHIM(fflush)(SHIM(stderr));
   if (status)
     SHIM(exit)(status);
 }
 
 void SHIM(error)(int status, int number, const char *format, ...) {
   va_list args;
-  fflush(SHIM(stdout));
+  SHIM(fflush)(SHIM(stdout));
   if (SHIM(error_print_progname))
     SHIM(error_print_progname)();
   else
@@ -46,7 +48,7 @@ void SHIM(error_at_line)(int status, int number, const char *file, unsigned line
   }
 
   va_list args;
-  fflush(SHIM(stdout));
+  SHIM(fflush)(SHIM(stdout));
   if (SHIM(error_print_progname))
     SHIM(error_print_progname)();
   else

@@ -1,5 +1,6 @@
 /* How shims of version/ print messages that libc would print on stderr, and their lock. */
 #include "p3v_libc.h"
+#include "p3v_streams.h"
 #include <errno.h>
 #include <libintl.h>
 #include <locale.h>
@@ -7,8 +8,7 @@
 #include <stdlib.h>
 #include <wchar.h>
 
-void p3v_vcomplain(const char *format, va_list args) {
-  FILE *to = SHIM(stderr);
+void p3v_vsay(FILE *to, const char *format, va_list args) {
   char *text;
   if (p3_in_klee() || fwide(to, 0) <= 0) {
     vfprintf(to, format, args);
@@ -16,7 +16,17 @@ void p3v_vcomplain(const char *format, va_list args) {
     fwprintf(to, L"%s", text);
     free(text);
   }
+  p3v_wrote(to);
 }
+
+void p3v_say(FILE *to, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  p3v_vsay(to, format, args);
+  va_end(args);
+}
+
+void p3v_vcomplain(const char *format, va_list args) { p3v_vsay(SHIM(stderr), format, args); }
 
 void p3v_complain(const char *format, ...) {
   va_list args;

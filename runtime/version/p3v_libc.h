@@ -18,7 +18,9 @@ void p3v_libc_leave(void);
  * assigned since it became the owner. */
 void p3v_own(void);
 
-/* printf to the version's stderr, byte- or wide-oriented, as libc prints its own messages. */
+/* printf to a byte- or wide-oriented FILE of the version, or to its stderr, as libc prints its own messages. */
+void p3v_say(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void p3v_vsay(FILE *to, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void p3v_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void p3v_vcomplain(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 

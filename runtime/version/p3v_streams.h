@@ -11,9 +11,6 @@ void p3v_streams_init(void);
 /* Set by p3v_streams_init. */
 extern bool p3v_klee;
 
-/* What assert calls the program. */
-const char *p3v_program_name(void);
-
 /* The real descriptor for data, for questions. */
 #define REAL(fd) p3_fd_real(p3v_index, fd)
 #define META(fd) p3_fd_meta(p3v_index, fd)

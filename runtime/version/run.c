@@ -1,7 +1,7 @@
 /* A version's life: what core/ calls to prepare and run it, and how it ends. */
 #include "p3_process.h"
+#include "p3v_libc.h"
 #include "p3v_streams.h"
-#include <string.h>
 
 unsigned char p3v_alive = 1;
 
@@ -19,15 +19,11 @@ void p3v_die(enum p3_end end, int value) {
   p3_process_dying(p3v_index);
 }
 
-const char *p3v_program_name(void) {
-  const char *name = user_argc > 0 ? user_argv[0] : "", *slash = strrchr(name, '/');
-  return slash ? slash + 1 : name;
-}
-
 static void init(int argc, char **argv, char **envp) {
   user_argc = argc;
   user_argv = argv;
   user_envp = envp;
+  p3v_libc_init(argc, argv, envp);
   p3v_streams_init();
 }
 
@@ -41,5 +37,7 @@ const struct p3_hooks p3v_hooks = {
     .init = init,
     .run = p3v_run,
     .die = p3v_die,
+    .enter = p3v_libc_enter,
+    .leave = p3v_libc_leave,
     .ended = p3v_files_discard,
 };

@@ -9,6 +9,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+int SHIM(fflush)(FILE *file);
+
 char *SHIM(ctermid)(char *name) {
   static char hidden[L_ctermid];
   return strcpy(name ? name : hidden, "/dev/tty");
@@ -83,8 +85,8 @@ char *SHIM(getpass)(const char *prompt) {
     silent.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
     quiet = tcsetattr(fd, TCSAFLUSH, &silent) == 0;
   }
-  fputs(prompt, out);
-  fflush(out);
+  p3v_say(out, "%s", prompt);
+  SHIM(fflush)(out);
   ssize_t length = getline(&line, &size, in);
   if (length < 0 && line)
     line[0] = '\0';
@@ -93,7 +95,7 @@ char *SHIM(getpass)(const char *prompt) {
     if (quiet) {
       if (terminal)
         fseek(terminal, 0, SEEK_CUR);
-      fputc('\n', out);
+      p3v_say(out, "\n");
     }
   }
   if (quiet)
