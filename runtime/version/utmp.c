@@ -52,8 +52,8 @@ static bool next(void) {
 }
 
 static bool is_process(const struct utmp *entry) {
-  return entry->ut_type == INIT_PROCESS || entry->ut_type == LOGIN_PROCESS || entry->ut_type == USER_PROCESS ||
-         entry->ut_type == DEAD_PROCESS;
+  return entry->ut_type == INIT_PROCESS || entry->ut_type == LOGIN_PROCESS ||
+         entry->ut_type == USER_PROCESS || entry->ut_type == DEAD_PROCESS;
 }
 
 static bool is_event(const struct utmp *entry) {
