@@ -3,5 +3,4 @@
 
 struct p3_timezone p3_timezone;
 bool p3_uselocale_called;
-bool p3_fenv_used;
 int p3_position_owner[P3_POSITIONS];

@@ -14,9 +14,6 @@ extern struct p3_timezone p3_timezone;
 /* Whether any version has called uselocale; until then nothing of it needs to be kept apart in KLEE. */
 extern bool p3_uselocale_called;
 
-/* Whether any version has used <fenv.h>. */
-extern bool p3_fenv_used;
-
 /* Positions inside libc that cannot be kept apart by _r functions; each belongs to one version. */
 enum p3_position {
   P3_PASSWD,

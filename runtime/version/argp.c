@@ -266,7 +266,7 @@ static error_t finish(struct parser *parser, error_t error, bool is_argument, in
     *end_index = state->next;
   } else if (!error) {
     if (!(state->flags & ARGP_NO_ERRS) && state->err_stream)
-      fprintf(state->err_stream, p3v_translate("%s: Too many arguments\n"), state->name);
+      p3v_say(state->err_stream, p3v_translate("%s: Too many arguments\n"), state->name);
     error = ARGP_ERR_UNKNOWN;
   }
 
@@ -335,7 +335,7 @@ static error_t parse_version(int key, char *argument, struct argp_state *state) 
   if (SHIM(argp_program_version_hook))
     SHIM(argp_program_version_hook)(state->out_stream, state);
   else if (SHIM(argp_program_version))
-    fprintf(state->out_stream, "%s\n", SHIM(argp_program_version));
+    p3v_say(state->out_stream, "%s\n", SHIM(argp_program_version));
   else
     SHIM(argp_error)(state, "%s", p3v_translate("(PROGRAM ERROR) No version known!?"));
   if (!(state->flags & ARGP_NO_EXIT))
@@ -518,9 +518,9 @@ void SHIM(argp_error)(const struct argp_state *state, const char *format, ...) {
     return;
   va_list args;
   va_start(args, format);
-  fprintf(stream, "%s: ", state ? state->name : SHIM(program_invocation_short_name));
-  vfprintf(stream, format, args);
-  fputc('\n', stream);
+  p3v_say(stream, "%s: ", state ? state->name : SHIM(program_invocation_short_name));
+  p3v_vsay(stream, format, args);
+  p3v_say(stream, "\n");
   va_end(args);
   SHIM(argp_state_help)(state, stream, ARGP_HELP_STD_ERR);
 }
@@ -529,17 +529,17 @@ void SHIM(argp_failure)(const struct argp_state *state, int status, int number, 
   FILE *stream = state ? state->err_stream : SHIM(stderr);
   if ((state && (state->flags & ARGP_NO_ERRS)) || !stream)
     return;
-  fputs(state ? state->name : SHIM(program_invocation_short_name), stream);
+  p3v_say(stream, "%s", state ? state->name : SHIM(program_invocation_short_name));
   if (format) {
     va_list args;
     va_start(args, format);
-    fputs(": ", stream);
-    vfprintf(stream, format, args);
+    p3v_say(stream, ": ");
+    p3v_vsay(stream, format, args);
     va_end(args);
   }
   if (number)
-    fprintf(stream, ": %s", SHIM(strerror)(number));
-  fputc('\n', stream);
+    p3v_say(stream, ": %s", SHIM(strerror)(number));
+  p3v_say(stream, "\n");
   if (status && (!state || !(state->flags & ARGP_NO_EXIT)))
     SHIM(exit)(status);
 }

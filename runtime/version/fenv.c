@@ -1,29 +1,27 @@
 /* The floating-point environment (rounding mode, exception flags, traps), per version.
  *
- * It belongs to the thread, so versions share it. It is switched with the owner, but only once some version
- * has used <fenv.h>: until then no version can tell. Flags that plain arithmetic of one version
- * raises while versions alternate without a change of owner are seen by the others. */
-#include "core/libc.h"
+ * It belongs to the thread, so versions share it. A version that uses <fenv.h> takes its environment with it
+ * when another one becomes the owner, and leaves the default one. Not covered: a version sees the flags that
+ * the plain arithmetic of a version without <fenv.h> has raised. */
 #include "p3v_libc.h"
 #include <fenv.h>
 
 static fenv_t saved;
 static bool is_saved;
 
-void p3v_fenv_enter(void) {
-  if (p3_fenv_used)
-    fesetenv(is_saved ? &saved : FE_DFL_ENV);
+static void enter(void) {
+  if (is_saved)
+    fesetenv(&saved);
 }
 
-void p3v_fenv_leave(void) {
-  if (p3_fenv_used)
-    is_saved = fegetenv(&saved) == 0;
+static void leave(void) {
+  is_saved = fegetenv(&saved) == 0;
+  fesetenv(FE_DFL_ENV);
 }
 
-/* Before the first use by any version, this one's environment is the one that the process has now. */
 static void use(void) {
   p3_enter(p3v_index);
-  p3_fenv_used = true;
+  p3v_fenv_hooks = (struct p3v_switch){enter, leave};
 }
 
 int SHIM(fesetround)(int mode) {
