@@ -4,7 +4,7 @@
 //@ args: 3
 //@ run: the second version exits otherwise
 //@ args: 4
-//@ expect: both
+//@ expect: status
 #include <errno.h>
 #include <error.h>
 #include <stdio.h>
