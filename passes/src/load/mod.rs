@@ -436,8 +436,8 @@ impl<'ctx> Loader<'_, 'ctx> {
     }
 
     fn assembly(&mut self, data: &[u8], place: &Place) -> Result<Found> {
-        let is_ll = place.label.ends_with(".ll");
-        self.module(
+        let is_ll = place.label.trim_end_matches(')').ends_with(".ll");
+        let result = self.module(
             data,
             place.label.clone(),
             place.optional,
@@ -450,8 +450,12 @@ impl<'ctx> Loader<'_, 'ctx> {
                     None => Error::bad_input(label, message.text),
                 }
             },
-        )?;
-        Ok(Found::Modules)
+        );
+        match result {
+            // Some text; what that means is for the caller to say.
+            Err(Error::BadInput { reason, .. }) if reason == UNKNOWN => Ok(Found::Nothing(reason)),
+            result => result.map(|()| Found::Modules),
+        }
     }
 
     /// Lets LLVM read and verify one module.

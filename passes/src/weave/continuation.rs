@@ -79,22 +79,25 @@ impl Continuation {
         subprogram: Option<Subprogram>,
     ) -> Result<()> {
         let parameters = self.function.parameters();
-        let places = (0..plan.members.len())
-            .map(|k| {
-                (0..plan.members[k].slots.len())
-                    .map(|slot| Place::Field(self.field(k, slot)))
-                    .collect()
-            })
-            .collect();
-        let copier = Copier {
+        let mut copier = Copier {
             plan,
             function: self.function,
             subprogram,
-            places,
-            frame: Some((parameters[0], self.frame_type)),
+            places: Vec::new(),
         };
         let entry = copier.block("");
         let builder = copier.builder(entry);
+        // One address per field for the whole function: fields are used in many copies.
+        let mut fields = Vec::new();
+        for (k, member) in plan.members.iter().enumerate() {
+            let places = (0..member.slots.len()).map(|slot| {
+                let field = builder.field(self.frame_type, parameters[0], self.field(k, slot));
+                fields.push(field);
+                Place::Memory(field)
+            });
+            copier.places.push(places.collect());
+        }
+        let copier = copier;
         let integer = Types::of_function(self.function).integer(32);
         let state = State {
             resume: plan
@@ -159,6 +162,9 @@ impl Continuation {
         promotable.push(state.stop);
         promotable.extend(state.results.iter().flatten().map(|(memory, _)| *memory));
         self.function.promote(&promotable);
+        for field in fields.into_iter().filter(|field| !field.has_uses()) {
+            field.erase_instruction();
+        }
         self.function.merge_blocks();
         Ok(())
     }
@@ -275,7 +281,7 @@ struct Partings<'a> {
 }
 
 impl Surroundings for Partings<'_> {
-    fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool, _: &[Copies]) -> Block {
+    fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool) -> Block {
         if let Some(&block) = self.blocks.get(&group) {
             return block;
         }

@@ -6,7 +6,7 @@
 
 use super::plan::{is_static_alloca, GroupId, Plan};
 use super::products::Products;
-use crate::llvm::{append_block, Block, Builder, Subprogram, Type, Value};
+use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
 use crate::nodes::NodeId;
 use crate::{Error, Result};
 use inkwell::llvm_sys::LLVMOpcode;
@@ -17,10 +17,8 @@ use std::collections::HashMap;
 pub(super) enum Place {
     /// The value itself, the same in the whole function: an argument, the address of a static alloca.
     Value(Value),
-    /// Memory of the slot's own.
+    /// Memory of the slot's own: an alloca that is promoted later, or a field of the frame.
     Memory(Value),
-    /// A field of the frame.
-    Field(u32),
 }
 
 /// The function being written and where its slots are.
@@ -31,8 +29,6 @@ pub(super) struct Copier<'p> {
     pub(super) subprogram: Option<Subprogram>,
     /// Per member and slot.
     pub(super) places: Vec<Vec<Place>>,
-    /// Pointer to the frame and its type, for [`Place::Field`].
-    pub(super) frame: Option<(Value, Type)>,
 }
 
 /// The copies of values within one emitted node.
@@ -68,7 +64,7 @@ impl Copier<'_> {
         };
         let copy = match self.places[k][slot] {
             Place::Value(known) => known,
-            place => builder.load(value.ty(), self.address(builder, place)),
+            Place::Memory(memory) => builder.load(value.ty(), memory),
         };
         copies.insert(value, copy);
         copy
@@ -77,20 +73,9 @@ impl Copier<'_> {
     /// Stores what member `k`'s `value` is now, if it has a slot.
     pub(super) fn write(&self, builder: &Builder, k: usize, value: Value, copy: Value) {
         if let Some(&slot) = self.plan.members[k].slot_of.get(&value) {
-            match self.places[k][slot] {
-                Place::Value(_) => {}
-                place => {
-                    builder.store(copy, self.address(builder, place));
-                }
+            if let Place::Memory(memory) = self.places[k][slot] {
+                builder.store(copy, memory);
             }
-        }
-    }
-
-    fn address(&self, builder: &Builder, place: Place) -> Value {
-        match (place, self.frame) {
-            (Place::Field(field), Some((frame, ty))) => builder.field(ty, frame, field),
-            (Place::Memory(memory), _) | (Place::Value(memory), _) => memory,
-            (Place::Field(_), None) => unreachable!("fields are used only where there is a frame"),
         }
     }
 
@@ -155,7 +140,7 @@ impl Copier<'_> {
 pub(super) trait Surroundings {
     /// The block that all versions go to when they cannot follow the end of `group` together: `differ` if
     /// that is because their conditions differ, otherwise because what follows is not matched.
-    fn exit(&mut self, copier: &Copier, group: GroupId, differ: bool, copies: &[Copies]) -> Block;
+    fn exit(&mut self, copier: &Copier, group: GroupId, differ: bool) -> Block;
 
     /// Ends the function with the members' return values.
     fn finish(&mut self, copier: &Copier, builder: &Builder, results: &[Option<Value>]);
@@ -285,12 +270,11 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         &mut self,
         group: GroupId,
         targets: &[NodeId],
-        copies: &[Copies],
         surroundings: &mut dyn Surroundings,
     ) -> Block {
         match self.copier.plan.group_of_targets(targets) {
             Some(next) => self.edge(group, next),
-            None => surroundings.exit(self.copier, group, false, copies),
+            None => surroundings.exit(self.copier, group, false),
         }
     }
 
@@ -327,7 +311,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         match (opcode, terminators) {
             _ if is_plain_jump => {
                 let targets: Vec<NodeId> = successors.iter().map(|s| s[0]).collect();
-                let next = self.follow(group, &targets, copies, surroundings);
+                let next = self.follow(group, &targets, surroundings);
                 builder.branch(next);
             }
             (Some(LLVMOpcode::LLVMRet), Some(all)) => {
@@ -351,7 +335,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 self.emit_switch(group, builder, &all, &successors, copies, surroundings);
             }
             _ => {
-                let exit = surroundings.exit(copier, group, false, copies);
+                let exit = surroundings.exit(copier, group, false);
                 builder.branch(exit);
             }
         }
@@ -382,7 +366,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let mut differ: Option<Value> = None;
         for (k, &condition) in conditions.iter().enumerate().skip(1) {
             if condition.ty() != first.ty() {
-                let exit = surroundings.exit(copier, group, true, copies);
+                let exit = surroundings.exit(copier, group, true);
                 builder.branch(exit);
                 return None;
             }
@@ -397,7 +381,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             });
         }
         let differ = differ?;
-        let exit = surroundings.exit(copier, group, true, copies);
+        let exit = surroundings.exit(copier, group, true);
         let together = copier.block("together");
         builder.conditional_branch(differ, exit, together);
         Some((copier.builder(together), first))
@@ -437,7 +421,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 .zip(&inverted)
                 .map(|(s, &inverted)| s[index ^ usize::from(inverted)])
                 .collect();
-            self.follow(group, &targets, copies, surroundings)
+            self.follow(group, &targets, surroundings)
         };
         let (then, otherwise) = (side(0), side(1));
         let branch = rest.conditional_branch(condition, then, otherwise);
@@ -482,7 +466,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                         .unwrap_or(successors[0])
                 })
                 .collect();
-            self.follow(group, &targets, copies, surroundings)
+            self.follow(group, &targets, surroundings)
         };
         let default = targets_of(None);
         let mut cases = Vec::new();

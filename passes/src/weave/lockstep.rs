@@ -5,11 +5,11 @@
 
 use super::continuation::Continuation;
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
-use super::plan::{is_static_alloca, GroupId, Plan};
+use super::plan::{GroupId, Plan};
 use super::products::{build_return, Product, Products};
-use crate::llvm::{Block, Subprogram, Types, Value};
+use crate::llvm::{Block, Builder, Subprogram, Types, Value};
 use crate::Result;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Writes the body of `product`; returns the groups at whose ends versions may leave lock-step.
 pub(super) fn emit(
@@ -25,8 +25,8 @@ pub(super) fn emit(
         function: product.function,
         subprogram,
         places: Vec::new(),
-        frame: None,
     };
+    let types = Types::of_function(product.function);
     let entry = copier.block("");
     let builder = copier.builder(entry);
     let mut promotable = Vec::new();
@@ -64,18 +64,27 @@ pub(super) fn emit(
 
     let mut exits = Exits {
         continuation,
-        product,
-        blocks: HashMap::new(),
-        groups: BTreeSet::new(),
+        state: builder_before(entry).alloca(types.integer(32)),
+        stop: builder_before(entry).alloca(types.integer(32)),
+        blocks: BTreeMap::new(),
     };
+    promotable.extend([exits.state, exits.stop]);
     let mut synchronous = Synchronous::new(&copier, products, &versions);
     let start = synchronous.block(0);
     copier.builder(together).branch(start);
     synchronous.emit_all(&mut exits)?;
-    let groups = exits.groups;
+    exits.spill(&copier, product);
     product.function.promote(&promotable);
     product.function.merge_blocks();
-    Ok(groups)
+    Ok(exits.blocks.into_keys().collect())
+}
+
+/// How many exits share the code that fills the frame. Their values meet in phis, so that the code grows with
+/// the number of values and not with that times the number of exits.
+const EXITS_PER_SPILL: usize = 32;
+
+fn builder_before(entry: Block) -> Builder {
+    Builder::before(entry.instructions()[0])
 }
 
 /// Only some versions are active: each calls its plain function. Returns the allocas used.
@@ -94,7 +103,7 @@ fn emit_partial(
     for (k, member) in product.present().into_iter().enumerate() {
         let returned = member.value_type().return_type();
         let memory = (!returned.is_void()).then(|| {
-            let builder = crate::llvm::Builder::before(first);
+            let builder = Builder::before(first);
             builder.alloca(returned)
         });
         let builder = copier.builder(block);
@@ -126,54 +135,81 @@ fn emit_partial(
 
 struct Exits<'a> {
     continuation: &'a Continuation,
-    product: &'a Product,
-    blocks: HashMap<GroupId, Block>,
-    groups: BTreeSet<GroupId>,
+    /// Arguments for the continuation (allocas, promoted later).
+    state: Value,
+    stop: Value,
+    blocks: BTreeMap<GroupId, Block>,
+}
+
+impl Exits<'_> {
+    /// Completes the exits: what is live goes into a frame, and the continuation finishes the activation.
+    fn spill(&self, copier: &Copier, product: &Product) {
+        let types = Types::of_function(copier.function);
+        let exits: Vec<(GroupId, Block)> = self.blocks.iter().map(|(&g, &b)| (g, b)).collect();
+        for chunk in exits.chunks(EXITS_PER_SPILL) {
+            let spill = copier.block("spill");
+            let plan = copier.plan;
+            let live_at = |k: usize, group: GroupId| {
+                let node = plan.matched.groups[group][k];
+                plan.members[k].live_at_end[node].iter().copied()
+            };
+            let live: Vec<BTreeSet<usize>> = (0..plan.members.len())
+                .map(|k| {
+                    chunk
+                        .iter()
+                        .flat_map(|&(group, _)| live_at(k, group))
+                        .collect()
+                })
+                .collect();
+            for &(group, block) in chunk {
+                let builder = copier.builder(block);
+                let state = self.continuation.state_at_end_of(group);
+                let stop = self.continuation.stop_after(plan, group);
+                builder.store(types.constant(32, state), self.state);
+                builder.store(types.constant(32, stop), self.stop);
+                // What only the other exits need would otherwise stay alive, with phis all over the function.
+                for (k, all) in live.iter().enumerate() {
+                    let here: BTreeSet<usize> = live_at(k, group).collect();
+                    for &slot in all.difference(&here) {
+                        let value = plan.members[k].slots[slot];
+                        copier.write(&builder, k, value, value.ty().undefined());
+                    }
+                }
+                builder.branch(spill);
+            }
+            let builder = copier.builder(spill);
+            // Allocated here and not at the entry: most activations never leave lock-step.
+            let frame = builder.alloca(self.continuation.frame_type);
+            for (k, live) in live.iter().enumerate() {
+                for &slot in live {
+                    let value = plan.members[k].slots[slot];
+                    let value = copier.read(&builder, k, value, &mut Copies::new());
+                    let field = self.continuation.field(k, slot);
+                    builder.store(
+                        value,
+                        builder.field(self.continuation.frame_type, frame, field),
+                    );
+                }
+            }
+            let state = builder.load(types.integer(32), self.state);
+            let stop = builder.load(types.integer(32), self.stop);
+            let arguments = [frame, state, stop];
+            let call = builder.call(self.continuation.ty, self.continuation.function, &arguments);
+            let returns = !product.ty.return_type().is_void();
+            builder.ret(returns.then_some(call));
+        }
+    }
 }
 
 impl Surroundings for Exits<'_> {
-    fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool, copies: &[Copies]) -> Block {
-        if let Some(&block) = self.blocks.get(&group) {
-            return block;
-        }
-        self.groups.insert(group);
-        let block = copier.block("exit");
-        let builder = copier.builder(block);
-        // Allocated here and not at the entry: most activations never leave lock-step.
-        let frame = builder.alloca(self.continuation.frame_type);
-        let plan = copier.plan;
-        for (k, &node) in plan.matched.groups[group].iter().enumerate() {
-            let mut known = copies[k].clone();
-            let member = &plan.members[k];
-            for &slot in &member.live_at_end[node] {
-                let value = copier.read(&builder, k, member.slots[slot], &mut known);
-                let field = self.continuation.field(k, slot);
-                builder.store(
-                    value,
-                    builder.field(self.continuation.frame_type, frame, field),
-                );
-            }
-        }
-        let types = Types::of_function(copier.function);
-        let state = self.continuation.state_at_end_of(group);
-        let stop = self.continuation.stop_after(plan, group);
-        let call = builder.call(
-            self.continuation.ty,
-            self.continuation.function,
-            &[frame, types.constant(32, state), types.constant(32, stop)],
-        );
-        let returns = !self.product.ty.return_type().is_void();
-        builder.ret(returns.then_some(call));
-        self.blocks.insert(group, block);
-        block
+    fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool) -> Block {
+        *self
+            .blocks
+            .entry(group)
+            .or_insert_with(|| copier.block("exit"))
     }
 
-    fn finish(&mut self, _: &Copier, builder: &crate::llvm::Builder, results: &[Option<Value>]) {
-        build_return(builder, self.product.ty.return_type(), results);
+    fn finish(&mut self, copier: &Copier, builder: &Builder, results: &[Option<Value>]) {
+        build_return(builder, copier.function.value_type().return_type(), results);
     }
-}
-
-/// Whether a value is one that the lock-step function keeps in its own stack frame.
-pub(super) fn lives_in_stack_frame(value: Value) -> bool {
-    value.is_instruction() && is_static_alloca(value)
 }

@@ -1,0 +1,462 @@
+//! What cannot be merged: exit status 2 (3 for what is valid but unsupported), one line on stderr that names
+//! the file and the reason, and no output file.
+
+use crate::tools::Scratch;
+use std::fs;
+use std::process::Output;
+
+/// The merge answered with this status and this one line, and left nothing behind.
+#[track_caller]
+fn refused(scratch: &Scratch, output: &Output, status: i32, line: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(stderr, format!("p3-ir: {line}\n"));
+    assert_eq!(output.status.code(), Some(status), "{stderr}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    for entry in fs::read_dir(scratch.directory()).unwrap() {
+        let name = entry.unwrap().file_name();
+        let name = name.to_string_lossy();
+        assert!(
+            name != "product.bc" && !name.starts_with(".p3-ir"),
+            "{name}"
+        );
+    }
+}
+
+/// Both as the first and as the second version.
+#[track_caller]
+fn bad(scratch: &Scratch, version: &str, line: &str) {
+    let good = "main.bc+helper.bc";
+    for versions in [[version, good], [good, version]] {
+        let output = scratch.merge(&[&versions[..], &["-o", "product.bc"]].concat());
+        refused(scratch, &output, 2, line);
+    }
+}
+
+#[test]
+fn files_that_are_not_there_or_not_files() {
+    let scratch = Scratch::with_program();
+    scratch.write("empty.bc", "");
+    scratch.sh("mkdir directory");
+    bad(
+        &scratch,
+        "missing.bc",
+        "missing.bc: No such file or directory",
+    );
+    bad(
+        &scratch,
+        "main.bc+missing.bc",
+        "missing.bc: No such file or directory",
+    );
+    bad(&scratch, "empty.bc", "empty.bc: empty file");
+    bad(&scratch, "directory", "directory: is a directory");
+    bad(&scratch, "main.bc/x", "main.bc/x: Not a directory");
+    bad(&scratch, "", "'': an empty file name");
+    bad(&scratch, "main.bc+", "'': an empty file name");
+    bad(
+        &scratch,
+        "new\nline",
+        "new\\nline: No such file or directory",
+    );
+}
+
+#[test]
+fn files_of_other_kinds() {
+    let scratch = Scratch::with_program();
+    let unknown = "neither bitcode, LLVM assembly, an ELF file nor an archive";
+    scratch.write(
+        "noise",
+        (0..100_000u32)
+            .map(|i| (i.wrapping_mul(i) >> 3) as u8)
+            .collect::<Vec<u8>>(),
+    );
+    bad(&scratch, "main.c", &format!("main.c: {unknown}"));
+    bad(&scratch, "noise", &format!("noise: {unknown}"));
+    bad(&scratch, "/dev/zero", &format!("/dev/zero: {unknown}"));
+    bad(&scratch, "/dev/null", "/dev/null: empty file");
+
+    scratch.write("main.exe", b"MZ\x90\0");
+    bad(&scratch, "main.exe", &format!("main.exe: {unknown}"));
+    scratch.sh("clang-16 --target=x86_64-apple-darwin -c helper.c -o helper.macho");
+    let output = scratch.self_merge("helper.macho");
+    let line = "helper.macho: unsupported: Mach-O file (p3-ir reads ELF files)";
+    refused(&scratch, &output, 3, line);
+}
+
+#[test]
+fn assembly_with_errors() {
+    let scratch = Scratch::with_program();
+    scratch.write("typo.ll", "define i32 @main() {\n  foo\n}\n");
+    scratch.write("words.ll", "These are words.\n");
+    scratch.write("unterminated.ll", "define i32 @main() {\n  ret i32 0\n");
+    scratch.write(
+        "invalid.ll",
+        "define i32 @main() {\n  %a = add i32 %b, 1\n  %b = add i32 %a, 1\n  ret i32 %b\n}\n",
+    );
+    bad(
+        &scratch,
+        "typo.ll",
+        "typo.ll:2:3: expected instruction opcode",
+    );
+    bad(
+        &scratch,
+        "words.ll",
+        "words.ll:1:1: expected top-level entity",
+    );
+    bad(
+        &scratch,
+        "unterminated.ll",
+        "unterminated.ll:3:1: found end of file when expecting more instructions",
+    );
+    bad(
+        &scratch,
+        "invalid.ll",
+        "invalid.ll: invalid IR: Instruction does not dominate all uses!; \
+         %b = add i32 %a, 1; %a = add i32 %b, 1",
+    );
+}
+
+#[test]
+fn damaged_bitcode() {
+    let scratch = Scratch::with_program();
+    let bitcode = scratch.read("main.bc");
+    scratch.write("half.bc", &bitcode[..bitcode.len() / 2]);
+    scratch.write("magic.bc", &bitcode[..4]);
+    let cut = bitcode.len() / 2;
+    let block = u32::from_le_bytes(bitcode[36..40].try_into().unwrap()) * 4 + 8;
+    bad(
+        &scratch,
+        "half.bc",
+        &format!(
+            "half.bc: truncated bitcode: the block at byte 32 is {block} bytes long, but only {} are left",
+            cut - 32
+        ),
+    );
+    bad(
+        &scratch,
+        "magic.bc",
+        "magic.bc: truncated bitcode: 4 bytes and no block",
+    );
+    // Behind the module block stand the names.
+    scratch.write("nameless.bc", &bitcode[..32 + block as usize]);
+    let output = scratch.self_merge("nameless.bc");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        stderr.starts_with("p3-ir: nameless.bc: damaged bitcode: "),
+        "{stderr}"
+    );
+    refused(&scratch, &output, 2, stderr["p3-ir: ".len()..].trim_end());
+}
+
+#[test]
+fn bitcode_of_a_newer_llvm() {
+    let scratch = Scratch::with_program();
+    let bitcode = scratch.read("main.bc");
+    let newer = replace_bits(&bitcode[..64], b"LLVM16", b"LLVM99");
+    scratch.write("newer.bc", [&newer, &bitcode[64..]].concat());
+    let dumped = scratch.sh("llvm-bcanalyzer-16 --dump newer.bc | grep 'record string'");
+    let producer = dumped.split('\'').nth(1).unwrap();
+    assert!(producer.starts_with("LLVM99"), "{dumped}");
+    bad(
+        &scratch,
+        "newer.bc",
+        &format!("newer.bc: bitcode of a newer LLVM ({producer}); this p3-ir reads up to LLVM 16"),
+    );
+}
+
+/// Replaces the only occurrence of `old`, at any bit position, by `new` of the same length. LLVM packs the
+/// producer as characters of six bits, lowest bit first.
+fn replace_bits(data: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    const ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+    let bits = |bytes: &[u8], width: usize| -> Vec<bool> {
+        let each = bytes
+            .iter()
+            .flat_map(|byte| (0..width).map(move |i| byte >> i & 1 == 1));
+        each.collect()
+    };
+    let packed = |text: &[u8]| {
+        let index = |c: &u8| ALPHABET.iter().position(|a| a == c).unwrap() as u8;
+        bits(&text.iter().map(index).collect::<Vec<u8>>(), 6)
+    };
+    let (mut all, old, new) = (bits(data, 8), packed(old), packed(new));
+    let at = all
+        .windows(old.len())
+        .position(|w| w == old)
+        .expect("a producer");
+    all.splice(at..at + old.len(), new);
+    let byte = |bits: &[bool]| bits.iter().rev().fold(0, |v, bit| v << 1 | u8::from(*bit));
+    all.chunks(8).map(byte).collect()
+}
+
+#[test]
+fn files_of_the_other_kinds_without_bitcode() {
+    let scratch = Scratch::with_program();
+    scratch.sh(
+        "clang-16 -c helper.c && clang-16 -c -fembed-bitcode=marker helper.c -o marker.o
+         ar rc native.a helper.o && llvm-ar-16 rc empty.a && head -c 300 helper.o > cut.o
+         ar rc cut.a helper.o && truncate -s -100 cut.a
+         clang-16 -fembed-bitcode=all main.c helper.c -o embedded
+         : > list && llvm-objcopy-16 --add-section .llvm_bc=list helper.o unlisted.o
+         head -c 1500 main.bc > part && llvm-objcopy-16 --add-section .llvmbc=part helper.o part.o",
+    );
+    let none = "without bitcode (no section .llvm_bc, .llvmbc or .llvm.lto)";
+    bad(&scratch, "helper.o", &format!("helper.o: ELF file {none}"));
+    bad(&scratch, "/bin/sh", &format!("/bin/sh: ELF file {none}"));
+    bad(
+        &scratch,
+        "marker.o",
+        "marker.o: ELF file with a bitcode marker only (compile with -fembed-bitcode=all)",
+    );
+    bad(
+        &scratch,
+        "unlisted.o",
+        "unlisted.o: ELF file whose section .llvm_bc is empty",
+    );
+    bad(&scratch, "native.a", "native.a: archive without bitcode");
+    bad(&scratch, "empty.a", "empty.a: archive without members");
+    bad(
+        &scratch,
+        "cut.o",
+        "cut.o: damaged ELF file: Invalid ELF section header offset/size/alignment",
+    );
+    bad(
+        &scratch,
+        "cut.a",
+        "cut.a: truncated archive: member helper.o passes its end",
+    );
+    let output = scratch.self_merge("part.o");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        stderr.starts_with("p3-ir: part.o(.llvmbc): truncated bitcode: "),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn listed_bitcode_that_cannot_be_used() {
+    let scratch = Scratch::with_program();
+    let listing = |name: &str, list: &str| {
+        scratch.write("list", list);
+        scratch.sh(&format!(
+            "clang-16 -c helper.c && llvm-objcopy-16 --add-section .llvm_bc=list helper.o {name}"
+        ));
+    };
+    listing("gone.o", "main.bc\n/gone/helper.bc\n");
+    listing("self.o", "self.o\n");
+    listing("there.o", "back.o\n");
+    listing("back.o", "main.bc\nthere.o\n");
+    listing("pipe.o", "/dev/stdin\n");
+    listing("native.o", "helper.o\n");
+    bad(
+        &scratch,
+        "gone.o",
+        "/gone/helper.bc (listed in gone.o): No such file or directory",
+    );
+    bad(
+        &scratch,
+        "self.o",
+        "self.o (listed in self.o): names itself",
+    );
+    bad(
+        &scratch,
+        "there.o",
+        "there.o (listed in back.o (listed in there.o)): names itself",
+    );
+    bad(
+        &scratch,
+        "pipe.o",
+        "/dev/stdin (listed in pipe.o): not a regular file",
+    );
+    bad(
+        &scratch,
+        "native.o",
+        "helper.o (listed in native.o): ELF file without bitcode (no section .llvm_bc, .llvmbc or .llvm.lto)",
+    );
+    for i in 0..40 {
+        listing(&format!("chain{i}.o"), &format!("chain{}.o\n", i + 1));
+    }
+    let output = scratch.self_merge("chain0.o");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        stderr.ends_with("more than 16 files that list each other\n"),
+        "{stderr}"
+    );
+    refused(&scratch, &output, 2, stderr["p3-ir: ".len()..].trim_end());
+}
+
+#[test]
+fn thin_archives_whose_members_are_gone_or_themselves() {
+    let scratch = Scratch::with_program();
+    scratch.sh("cp main.bc gone.bc && llvm-ar-16 rc --thin thin.a gone.bc && rm gone.bc");
+    bad(
+        &scratch,
+        "thin.a",
+        "thin.a(gone.bc): No such file or directory",
+    );
+    scratch.sh("cp main.bc self.a && llvm-ar-16 rc --thin loop.a self.a && mv loop.a self.a");
+    bad(&scratch, "self.a", "self.a(self.a): names itself");
+}
+
+#[test]
+fn targets_that_differ() {
+    let scratch = Scratch::with_program();
+    scratch.sh(
+        "clang-16 --target=i386-linux-gnu -c -emit-llvm helper.c -o i386.bc
+         clang-16 --target=x86_64-linux-musl -c -emit-llvm helper.c -o musl.bc
+         clang-16 --target=aarch64-linux-gnu -c -emit-llvm helper.c -o arm.bc
+         llvm-dis-16 helper.bc -o - | sed 's/-S128\"/-S64\"/' > layout.ll",
+    );
+    let x86_64 = "x86_64-pc-linux-gnu";
+    let output = scratch.merge(&["main.bc+helper.bc", "i386.bc", "-o", "product.bc"]);
+    let line =
+        format!("i386.bc: target triple i386-unknown-linux-gnu differs from {x86_64} of main.bc");
+    refused(&scratch, &output, 2, &line);
+    bad(
+        &scratch,
+        "main.bc+musl.bc",
+        &format!(
+            "musl.bc: target triple x86_64-unknown-linux-musl differs from {x86_64} of main.bc"
+        ),
+    );
+    let output = scratch.merge(&["main.bc+layout.ll", "main.bc+helper.bc"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.starts_with("p3-ir: layout.ll: data layout e-m:e-"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("-S64 differs from e-m:e-"), "{stderr}");
+    assert!(stderr.ends_with("-S128 of main.bc\n"), "{stderr}");
+    assert_eq!(output.status.code(), Some(2));
+
+    let line = "arm.bc: unsupported: target aarch64-unknown-linux-gnu (the runtime is built for x86_64 Linux)";
+    refused(&scratch, &scratch.self_merge("arm.bc"), 3, line);
+}
+
+#[test]
+fn entry_functions_that_are_missing() {
+    let scratch = Scratch::with_program();
+    scratch.write(
+        "uses.c",
+        "int main(int, char **); int f(void) { return main(0, 0); }",
+    );
+    scratch.write("variable.c", "int entry = 1;");
+    scratch.sh("clang-16 -c -emit-llvm uses.c variable.c");
+    bad(&scratch, "helper.bc", "helper.bc: no entry function 'main'");
+    bad(
+        &scratch,
+        "uses.bc",
+        "uses.bc: entry function 'main' is only declared",
+    );
+    let arguments = [
+        "variable.bc",
+        "variable.bc",
+        "--entry",
+        "entry",
+        "-o",
+        "product.bc",
+    ];
+    let line = "variable.bc: 'entry' is not a function";
+    refused(&scratch, &scratch.merge(&arguments), 2, line);
+}
+
+#[test]
+fn definitions_that_clash() {
+    let scratch = Scratch::with_program();
+    scratch.write("again.c", "int helper = 1;");
+    scratch.sh("clang-16 -c -emit-llvm again.c && llvm-ar-16 rc lib.a helper.bc main.bc");
+    bad(
+        &scratch,
+        "main.bc+helper.bc+again.bc",
+        "again.bc: 'helper' is defined here and in helper.bc",
+    );
+    bad(
+        &scratch,
+        "lib.a+main.bc",
+        "main.bc: 'main' is defined here and in lib.a(main.bc)",
+    );
+}
+
+#[test]
+fn standard_input_twice() {
+    let scratch = Scratch::with_program();
+    let line = "standard input: given more than once, but it can be read once only";
+    for versions in [["-", "-"], ["main.bc+-", "helper.bc+-"], ["main.bc", "-+-"]] {
+        let arguments = ["-o", "product.bc", "--", versions[0], versions[1]];
+        refused(&scratch, &scratch.merge(&arguments), 2, line);
+    }
+    let output = scratch.merge(&["-", "main.bc+helper.bc", "-o", "product.bc"]);
+    refused(&scratch, &output, 2, "standard input: empty file");
+}
+
+#[test]
+fn too_few_and_too_many_versions() {
+    let scratch = Scratch::with_program();
+    for count in [0, 1, 17] {
+        let output = scratch.merge(&vec!["main.bc+helper.bc"; count]);
+        assert_eq!(output.status.code(), Some(2), "{count} versions");
+        assert!(!scratch.path("product.bc").exists());
+    }
+}
+
+#[test]
+fn output_paths_that_cannot_be_written() {
+    let scratch = Scratch::with_program();
+    scratch
+        .sh("mkdir directory && ln -s nowhere/product.bc dangling && ln -s directory to_directory");
+    let cases = [
+        ("missing/product.bc", "No such file or directory"),
+        ("directory", "is a directory"),
+        ("to_directory", "is a directory"),
+        ("directory/", "is a directory"),
+        ("main.bc/product.bc", "Not a directory"),
+        ("dangling", "No such file or directory"),
+        ("/dev/full", "No space left on device"),
+        ("/proc/product.bc", "No such file or directory"),
+    ];
+    let version = "main.bc+helper.bc";
+    for (path, reason) in cases {
+        let line = format!("{path}: cannot write: {reason}");
+        let output = scratch.merge(&[version, version, "-o", path]);
+        refused(&scratch, &output, 2, &line);
+        // The product does not appear without its report.
+        let output = scratch.merge(&[version, version, "-o", "product.bc", "--report", path]);
+        refused(&scratch, &output, 2, &line);
+    }
+    assert_eq!(fs::read_dir(scratch.path("directory")).unwrap().count(), 0);
+}
+
+#[test]
+fn output_that_was_there_before_survives_a_failure() {
+    let scratch = Scratch::with_program();
+    scratch.write("old.bc", "old");
+    let output = scratch.merge(&["main.bc", "missing.bc", "-o", "old.bc"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(scratch.read("old.bc"), b"old");
+
+    // Links are followed, inputs may be replaced by the product.
+    scratch.sh("ln -s old.bc link.bc && llvm-link-16 main.bc helper.bc -o all.bc");
+    let output = scratch.merge(&["all.bc", "all.bc", "-o", "link.bc"]);
+    assert!(output.status.success(), "{output:?}");
+    scratch.sh("test -L link.bc && llvm-dis-16 old.bc -o /dev/null");
+    let output = scratch.merge(&["all.bc", "all.bc", "-o", "all.bc"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_ne!(scratch.functions("old.bc").len(), 2);
+}
+
+#[test]
+fn assembly_that_crashes_the_reader_is_bad_input() {
+    let scratch = Scratch::with_program();
+    let depth = 300_000;
+    let deep = format!(
+        "@g = external global {}i8{}\n",
+        "[1 x ".repeat(depth),
+        "]".repeat(depth)
+    );
+    scratch.write("deep.ll", deep);
+    let output = scratch.self_merge("deep.ll");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        stderr.starts_with("p3-ir: deep.ll: LLVM's reader fails on it (signal "),
+        "{stderr}"
+    );
+    refused(&scratch, &output, 2, stderr["p3-ir: ".len()..].trim_end());
+}
