@@ -51,6 +51,9 @@ pub struct MergeArgs {
     /// Weave the versions' functions into lock-step product functions
     #[arg(long, conflicts_with = "no_weave")]
     weave: bool,
+    /// Bitcode with hand-written product functions (_PP_NAME), which replace the woven ones (repeatable)
+    #[arg(long, value_name = "FILE", requires = "weave")]
+    model: Vec<PathBuf>,
     /// Function OLD corresponds to NEW
     #[arg(long, value_name = "OLD=NEW", value_parser = name_pair)]
     map: Vec<(String, String)>,
@@ -195,6 +198,7 @@ fn weave_options(args: &MergeArgs) -> WeaveOptions {
         none: !args.weave && named.is_empty(),
         except: named,
         map: args.map.clone(),
+        models: args.model.clone(),
     }
 }
 

@@ -124,7 +124,13 @@ pub fn merge<'ctx>(
 
     let product = finish::join(context, versions, options.checks)?;
     if !options.weave.none {
-        report.woven = weave::weave(&product, options.inputs.len(), &options.weave)?;
+        report.woven = weave::weave(
+            context,
+            &product,
+            options.inputs.len(),
+            &options.weave,
+            observe,
+        )?;
         observe.after("weave", None, &product)?;
     }
     finish::finish(&product)?;

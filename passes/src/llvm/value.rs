@@ -549,6 +549,11 @@ impl Type {
         Value(unsafe { LLVMConstNull(self.0) })
     }
 
+    /// The number of fields of a struct type.
+    pub(crate) fn field_count(self) -> u32 {
+        unsafe { LLVMCountStructElementTypes(self.0) }
+    }
+
     pub(crate) fn undefined(self) -> Value {
         Value(unsafe { LLVMGetUndef(self.0) })
     }

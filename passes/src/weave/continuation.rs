@@ -10,7 +10,6 @@ use super::plan::{GroupId, Plan};
 use super::products::{build_return, Product, Products};
 use crate::llvm::{self, Block, Builder, Module, Subprogram, Type, Types, Value};
 use crate::nodes::NodeId;
-use crate::Result;
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -77,7 +76,7 @@ impl Continuation {
         products: &Products,
         exits: BTreeSet<GroupId>,
         subprogram: Option<Subprogram>,
-    ) -> Result<()> {
+    ) {
         let parameters = self.function.parameters();
         let mut copier = Copier {
             plan,
@@ -139,7 +138,7 @@ impl Continuation {
             }
             if let Some(meeting) = plan.meeting[group] {
                 meetings.insert(meeting, synchronous.block(meeting));
-                synchronous.emit_all(&mut partings)?;
+                synchronous.emit_all(&mut partings);
             }
         }
 
@@ -166,7 +165,6 @@ impl Continuation {
             field.erase_instruction();
         }
         self.function.merge_blocks();
-        Ok(())
     }
 
     /// Sends member `k` to where it goes on alone.

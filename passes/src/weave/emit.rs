@@ -8,7 +8,6 @@ use super::plan::{is_static_alloca, GroupId, Plan};
 use super::products::Products;
 use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
 use crate::nodes::NodeId;
-use crate::{Error, Result};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
@@ -182,14 +181,13 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
     }
 
     /// Emits every group asked for, and those that can be reached from there in lock-step.
-    pub(super) fn emit_all(&mut self, surroundings: &mut dyn Surroundings) -> Result<()> {
+    pub(super) fn emit_all(&mut self, surroundings: &mut dyn Surroundings) {
         while let Some(group) = self.work.pop() {
-            self.emit(group, surroundings)?;
+            self.emit(group, surroundings);
         }
-        Ok(())
     }
 
-    fn emit(&mut self, group: GroupId, surroundings: &mut dyn Surroundings) -> Result<()> {
+    fn emit(&mut self, group: GroupId, surroundings: &mut dyn Surroundings) {
         let copier = self.copier;
         let plan = copier.plan;
         let nodes = &plan.matched.groups[group];
@@ -204,7 +202,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 copier.copy_node(&builder, k, node, &mut copies[k]);
             }
         }
-        self.emit_end(group, &builder, &mut copies, surroundings)
+        self.emit_end(group, &builder, &mut copies, surroundings);
     }
 
     /// One call of the product function for the members' calls. False if there is none.
@@ -284,7 +282,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         builder: &Builder,
         copies: &mut [Copies],
         surroundings: &mut dyn Surroundings,
-    ) -> Result<()> {
+    ) {
         let copier = self.copier;
         let plan = copier.plan;
         let nodes = &plan.matched.groups[group];
@@ -339,7 +337,6 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 builder.branch(exit);
             }
         }
-        Ok(())
     }
 
     /// Branches to the exit unless the members' conditions are equal; returns a builder for what follows and
@@ -483,9 +480,4 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             switch.inline_location(terminators[0], subprogram);
         }
     }
-}
-
-/// A broken assumption of the weave pass.
-pub(super) fn broken(reason: impl std::fmt::Display) -> Error {
-    Error::internal("weave", reason)
 }

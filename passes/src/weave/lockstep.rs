@@ -8,7 +8,6 @@ use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
 use super::plan::{GroupId, Plan};
 use super::products::{build_return, Product, Products};
 use crate::llvm::{Block, Builder, Subprogram, Types, Value};
-use crate::Result;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Writes the body of `product`; returns the groups at whose ends versions may leave lock-step.
@@ -18,7 +17,7 @@ pub(super) fn emit(
     products: &Products,
     continuation: &Continuation,
     subprogram: Option<Subprogram>,
-) -> Result<BTreeSet<GroupId>> {
+) -> BTreeSet<GroupId> {
     let (active, arguments) = product.split_parameters();
     let mut copier = Copier {
         plan,
@@ -72,11 +71,11 @@ pub(super) fn emit(
     let mut synchronous = Synchronous::new(&copier, products, &versions);
     let start = synchronous.block(0);
     copier.builder(together).branch(start);
-    synchronous.emit_all(&mut exits)?;
+    synchronous.emit_all(&mut exits);
     exits.spill(&copier, product);
     product.function.promote(&promotable);
     product.function.merge_blocks();
-    Ok(exits.blocks.into_keys().collect())
+    exits.blocks.into_keys().collect()
 }
 
 /// How many exits share the code that fills the frame. Their values meet in phis, so that the code grows with

@@ -14,18 +14,22 @@
 mod continuation;
 mod emit;
 mod lockstep;
+mod model;
 mod plan;
 mod products;
 
 use crate::align;
-use crate::llvm::{self, Module, Value};
+use crate::llvm::{self, Context, Module, Value};
 use crate::nodes::Graph;
+use crate::pipeline::Observer;
 use crate::{rename, runtime, Error, Result};
 use continuation::Continuation;
+use model::Models;
 use plan::Plan;
 use products::{Product, Products};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 
 /// What weaving did with one function.
 #[derive(Clone, Debug, Serialize)]
@@ -51,14 +55,19 @@ pub struct WeaveOptions {
     pub except: Vec<String>,
     /// Functions that correspond under different names: old, new.
     pub map: Vec<(String, String)>,
+    /// Bitcode files with hand-written product functions.
+    pub models: Vec<PathBuf>,
 }
 
 /// Weaves the functions of `count` versions in `module`.
-pub(crate) fn weave(
-    module: &Module,
+pub(crate) fn weave<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
     count: usize,
     options: &WeaveOptions,
+    observe: &mut dyn Observer,
 ) -> Result<Vec<FunctionReport>> {
+    let models = Models::link(context, module, &options.models, count, observe)?;
     let functions: Vec<Vec<Value>> = (0..count)
         .map(|version| candidates(module, version))
         .collect();
@@ -105,7 +114,11 @@ pub(crate) fn weave(
         .collect();
     let products = Products::new(module, all);
     for (product, report) in products.all.iter().zip(report_of) {
-        reports[report].matched = weave_function(module, product, &products, &group_of)?;
+        reports[report].matched = if models.implement(product, &reports[report].name)? {
+            reports[report].nodes[0]
+        } else {
+            weave_function(module, product, &products, &group_of)?
+        };
     }
     products.emit_dispatchers();
     Ok(reports)
@@ -157,7 +170,7 @@ fn weave_function(
         .iter()
         .find_map(|member| product.function.make_subprogram(*member));
     let continuation = Continuation::declare(module, &plan, product);
-    let exits: BTreeSet<_> = lockstep::emit(&plan, product, products, &continuation, subprogram)?;
+    let exits: BTreeSet<_> = lockstep::emit(&plan, product, products, &continuation, subprogram);
     if exits.is_empty() {
         continuation.function.delete_function();
     } else {
@@ -165,7 +178,7 @@ fn weave_function(
             .present()
             .iter()
             .find_map(|member| continuation.function.make_subprogram(*member));
-        continuation.emit(&plan, product, products, exits, subprogram)?;
+        continuation.emit(&plan, product, products, exits, subprogram);
     }
     Ok(matched_count)
 }

@@ -58,10 +58,6 @@ impl Plan {
         }
     }
 
-    pub(crate) fn member_count(&self) -> usize {
-        self.graphs.len()
-    }
-
     /// The group that these successors, one per member, form.
     pub(crate) fn group_of_targets(&self, targets: &[NodeId]) -> Option<GroupId> {
         let group = self.matched.group_of[0][targets[0]]?;
