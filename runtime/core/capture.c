@@ -215,11 +215,9 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
   return done;
 }
 
-ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count) {
-  int stream = entry->stream;
+/* Not inlined: KLEE calls what finds thread-local variables (p3_inside) as external code. */
+__attribute__((noinline)) static ssize_t write_file(int version, int stream, const struct iovec *parts, int count) {
   struct p3_capture *capture = &p3_captures[version][stream];
-  if (p3_in_klee())
-    return append_bytes(capture, parts, count);
   p3_inside++;
   pthread_mutex_lock(&mutexes[stream]);
   ssize_t done = p3_is_shown(version) ? write_shown(version, capture, stream, parts, count)
@@ -227,6 +225,12 @@ ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iove
   pthread_mutex_unlock(&mutexes[stream]);
   p3_settle(version);
   return done;
+}
+
+ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count) {
+  if (p3_in_klee())
+    return append_bytes(&p3_captures[version][entry->stream], parts, count);
+  return write_file(version, entry->stream, parts, count);
 }
 
 off_t p3_capture_length(int version, int stream) {

@@ -33,7 +33,24 @@ static int version_or(const char *name, const char *value, const char *word, con
   return number - 1;
 }
 
-void p3_config_read(void) {
+bool p3_is_control(const char *variable) {
+  return variable[0] == 'P' && variable[1] == '3' && variable[2] == '_';
+}
+
+/* One look at each variable: in KLEE, getenv would cost more than most programs. */
+static const char *value_of(char **environment, const char *name) {
+  for (; *environment; environment++) {
+    const char *variable = *environment;
+    size_t length = strlen(name);
+    if (p3_is_control(variable) && strncmp(variable, name, length) == 0 && variable[length] == '=')
+      return variable + length + 1;
+  }
+  return NULL;
+}
+
+static const char *outdir;
+
+void p3_config_read(char **environment) {
   bool klee = p3_in_klee();
   if (!klee) {
     p3_config.fuzzed = defined(__afl_manual_init) || defined(LLVMFuzzerRunDriver) ||
@@ -46,25 +63,24 @@ void p3_config_read(void) {
   p3_config.show_all = !quiet;
   p3_config.status = P3_NOBODY;
 
-  const char *show = getenv("P3_SHOW");
+  const char *show = value_of(environment, "P3_SHOW");
   if (show) {
     p3_config.show_all = strcmp(show, "all") == 0;
     p3_config.show = p3_config.show_all ? 0 : version_or("P3_SHOW", show, "none", "all, none");
   }
-  const char *status = getenv("P3_STATUS");
+  const char *status = value_of(environment, "P3_STATUS");
   if (status)
     p3_config.status = version_or("P3_STATUS", status, "combined", "combined");
+  /* Not in KLEE: files made of symbolic bytes would have to be made concrete, and every path would write the
+   * same ones. */
+  outdir = klee ? NULL : value_of(environment, "P3_OUTDIR");
 }
 
-/* Opened early and kept: the program may change its directory or its root. Not in KLEE: files made of symbolic
- * bytes would have to be made concrete, and every path would write the same ones. */
+/* Opened early and kept: the program may change its directory or its root. */
 void p3_config_open_outdir(void) {
-  const char *path = getenv("P3_OUTDIR");
-  if (!path || p3_in_klee())
+  if (!outdir)
     return;
-  p3_config.outdir = p3_fd_hide(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (p3_config.outdir < 0)
-    p3_fatal("P3_OUTDIR=%s: %s", path, strerror(errno));
-  if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0)
-    p3_fatal("P3_OUTDIR=%s: %s", path, strerror(errno));
+  p3_config.outdir = p3_fd_hide(open(outdir, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (p3_config.outdir < 0 || faccessat(AT_FDCWD, outdir, W_OK | X_OK, AT_EACCESS) != 0)
+    p3_fatal("P3_OUTDIR=%s: %s", outdir, strerror(errno));
 }

@@ -21,7 +21,9 @@ struct p3_config {
   bool sanitized; /* built with a sanitizer that handles crash signals itself */
 };
 extern struct p3_config p3_config;
-void p3_config_read(void);
+void p3_config_read(char **environment);
+/* Whether a string of the environment is one of these variables. */
+bool p3_is_control(const char *variable);
 void p3_config_open_outdir(void);
 
 /* ---- klee.c ---- */

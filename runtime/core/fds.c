@@ -17,8 +17,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define CHUNK 64
-#define CHUNKS 1024
+#define CHUNK 32
+#define CHUNKS 2048
 
 static struct p3_entry *tables[P3_MAX_VERSIONS][CHUNKS];
 
@@ -478,12 +478,13 @@ static void inherit_all(void) {
 static void look_at_original(int fd) {
   struct p3_original *original = &p3_originals[fd];
   original->fd = -1;
-  if (fstat(fd, &original->stat) != 0)
-    return;
   if (p3_in_klee()) {
-    original->fd = fd;
+    if (fcntl(fd, F_GETFL) >= 0)
+      original->fd = fd;
     return;
   }
+  if (fstat(fd, &original->stat) != 0)
+    return;
   original->fd = duplicate_high(fd);
   if (original->fd < 0)
     p3_fatal("cannot duplicate descriptor %d: %s", fd, strerror(errno));

@@ -370,9 +370,32 @@ static int cookie_close(void *argument) {
   return result;
 }
 
+/* uclibc's fdopen asks whether the descriptor is a terminal. Of a symbolic standard input KLEE answers that with a
+ * fork. So the FILE is made on the product's stdout, which is concrete, and then given the descriptor and the
+ * direction, at the places where uclibc keeps them. */
+struct uclibc_file {
+  unsigned short flags;
+  unsigned char unread[2];
+  int fd;
+};
+#define UCLIBC_READ_ONLY 0x20
+#define UCLIBC_WRITE_ONLY 0x10
+
+static FILE *klee_input(int fd) {
+  int writable = p3_originals[1].fd;
+  FILE *file = writable < 0 ? NULL : fdopen(writable, "w");
+  struct uclibc_file *fields = (struct uclibc_file *)file;
+  if (!file || fields->fd != writable ||
+      (fields->flags & (UCLIBC_READ_ONLY | UCLIBC_WRITE_ONLY)) != UCLIBC_WRITE_ONLY)
+    return fdopen(fd, "r");
+  fields->fd = fd;
+  fields->flags ^= UCLIBC_READ_ONLY | UCLIBC_WRITE_ONLY;
+  return file;
+}
+
 FILE *p3_fd_file(int version, int fd, const char *mode) {
   if (p3_in_klee())
-    return fdopen(p3_fd_real(version, fd), mode);
+    return fd == 0 ? klee_input(p3_fd_real(version, fd)) : fdopen(p3_fd_real(version, fd), mode);
   struct cookie *cookie = malloc(sizeof *cookie);
   if (!cookie)
     return NULL;

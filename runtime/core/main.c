@@ -75,19 +75,32 @@ static char *copy_string(char *string) {
   return copy;
 }
 
-static bool is_ours(const char *variable) { return strncmp(variable, "P3_", 3) == 0; }
-
-/* A private copy of a list of strings; of an environment without the variables that control the product. */
-static char **copy_list(char **list, bool environment) {
-  size_t count = 0, kept = 0;
+/* A private copy of a list of strings. */
+static char **copy_list(char **list) {
+  size_t count = 0;
   while (list && list[count])
     count++;
   char **copy = malloc((count + 1) * sizeof *copy);
   if (!copy)
     p3_fatal("out of memory");
   for (size_t i = 0; i < count; i++)
-    if (!environment || !is_ours(list[i]))
-      copy[kept++] = copy_string(list[i]);
+    copy[i] = copy_string(list[i]);
+  copy[count] = NULL;
+  return copy;
+}
+
+/* A private copy of the environment without the variables that control the product. In KLEE the strings are
+ * shared: copying them costs more than many programs. */
+static char **copy_environment(char **list) {
+  size_t count = 0, kept = 0;
+  while (list[count])
+    count++;
+  char **copy = malloc((count + 1) * sizeof *copy);
+  if (!copy)
+    p3_fatal("out of memory");
+  for (size_t i = 0; i < count; i++)
+    if (!p3_is_control(list[i]))
+      copy[kept++] = p3_in_klee() ? list[i] : copy_string(list[i]);
   copy[kept] = NULL;
   return copy;
 }
@@ -109,6 +122,7 @@ static void leave(int version) {
     p3_versions[version]->ended();
   p3_show(version);
   if (!p3_in_klee()) {
+    p3_inside = 0;
     p3_captures_unlock();
     p3_fds_close_all(version);
   }
@@ -123,7 +137,6 @@ static void run_version(int version) {
     run_contained(version);
   else
     p3_versions[version]->run();
-  p3_inside = 0;
   leave(version);
 }
 
@@ -175,8 +188,9 @@ static int combined_status(void) {
 }
 
 int main(int argc, char **argv, char **envp) {
-  main_thread = pthread_self();
-  p3_config_read();
+  if (!p3_in_klee())
+    main_thread = pthread_self();
+  p3_config_read(envp);
   p3_fds_init();
   p3_config_open_outdir();
   p3_switch_init();
@@ -184,7 +198,7 @@ int main(int argc, char **argv, char **envp) {
   p3_input_init();
   p3_process_start();
   for (int i = 0; i < p3_count; i++)
-    p3_versions[i]->init(argc, copy_list(argv, false), copy_list(envp, true));
+    p3_versions[i]->init(argc, copy_list(argv), copy_environment(envp));
   if (p3_lockstep)
     run_together();
   else

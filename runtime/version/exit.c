@@ -23,6 +23,8 @@ struct list {
 };
 static struct list at_exit, at_quick_exit_;
 static _Thread_local struct list at_thread_exit;
+/* KLEE has one thread, and calls what finds thread-local variables as external code. */
+static struct list at_only_thread_exit;
 static bool destroying;
 
 static int add(struct list *list, struct handler handler) {
@@ -75,16 +77,18 @@ int SHIM(__cxa_at_quick_exit)(void (*function)(void *), void *dso) {
   return add(&at_quick_exit_, (struct handler){WITH_ARGUMENT, {.with_argument = function}, NULL});
 }
 
+static struct list *thread_list(void) { return p3v_klee ? &at_only_thread_exit : &at_thread_exit; }
+
 int SHIM(__cxa_thread_atexit_impl)(void (*function)(void *), void *argument, void *dso) {
   (void)dso;
-  return add(&at_thread_exit, (struct handler){WITH_ARGUMENT, {.with_argument = function}, argument});
+  return add(thread_list(), (struct handler){WITH_ARGUMENT, {.with_argument = function}, argument});
 }
 
 int SHIM(__cxa_thread_atexit)(void (*function)(void *), void *argument, void *dso) {
   return SHIM(__cxa_thread_atexit_impl)(function, argument, dso);
 }
 
-void p3v_thread_destructors(void) { run_all(&at_thread_exit, 0); }
+void p3v_thread_destructors(void) { run_all(thread_list(), 0); }
 
 void SHIM(exit)(int status) {
   p3v_thread_destructors();
