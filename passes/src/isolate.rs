@@ -40,6 +40,7 @@ pub(crate) fn isolate<'ctx>(
     natives.bind(module, index);
     let bound = bind(module, &version);
     llvm::link(module, version).map_err(internal)?;
+    bind_runtime_errno(module);
     let exported = exported_to(module, &natives.undefined());
     // Unused shims go now, so that later passes do not pay for them.
     keep_only_reachable(module, &exported)?;
@@ -329,6 +330,17 @@ fn copy_errno(module: &Module) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// `errno` in the runtime's own version code is the version's, too.
+fn bind_runtime_errno(module: &Module) {
+    let shim = format!("{}__errno_location", runtime::SHIM_PREFIX);
+    if let (Some(libc), Some(shim)) = (
+        llvm::global_named(module, "__errno_location"),
+        llvm::global_named(module, &shim),
+    ) {
+        libc.replace_all_uses_with(shim);
+    }
 }
 
 fn libc_errno_location(module: &Module, types: &Types) -> Value {

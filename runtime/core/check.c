@@ -125,8 +125,8 @@ static void say_status(void) {
     char a[32], b[32];
     p3_status_text(0, a, sizeof a);
     p3_status_text(i, b, sizeof b);
-    p3_say("status: version %d (%s) ended with %s, version 1 (%s) with %s", i + 1, p3_names[i], b, p3_names[0],
-           a);
+    p3_say("status: version 1 (%s) ended with %s, version %d (%s) with %s", p3_names[0], a, i + 1, p3_names[i],
+           b);
     return;
   }
 }

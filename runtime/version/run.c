@@ -2,6 +2,7 @@
 #include "p3_process.h"
 #include "p3v_libc.h"
 #include "p3v_streams.h"
+#include <errno.h>
 
 unsigned char p3v_alive = 1;
 
@@ -29,6 +30,7 @@ static void init(int argc, char **argv, char **envp) {
 
 void p3v_run(void);
 void p3v_run(void) {
+  errno = 0;
   p3v_user_ctors(user_argc, user_argv, user_envp);
   SHIM(exit)(p3v_user_main(user_argc, user_argv, user_envp));
 }
