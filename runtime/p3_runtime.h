@@ -62,7 +62,6 @@ struct p3_hooks {
   void (*init)(int argc, char **argv, char **envp); /* private argv, envp: the version may keep them */
   void (*run)(void);                                /* constructors, the entry function, exit */
   void (*enter)(void); /* the version begins to own the process: install its process-wide attributes */
-  void (*leave)(void); /* another version is about to own the process: save them */
   void (*die)(enum p3_end end, int value); /* p3v_die */
   void (*ended)(void); /* the version is over and off the stack: discard what it left behind */
 };

@@ -31,6 +31,11 @@ void p3_config_open_outdir(void);
 /* Size of the object that begins at `object` in KLEE, 0 natively. */
 size_t p3_object_size(void *object);
 
+/* ---- float.c ---- */
+
+/* Exchanges the floating-point environment of `from`, which may be P3_NOBODY, for that of `to`. Natively only. */
+void p3_float_switch(int from, int to);
+
 /* ---- main.c ---- */
 
 /* Ends what p3_inside++ began: ends the version if a signal doomed it meanwhile. */

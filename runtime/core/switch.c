@@ -72,8 +72,6 @@ void p3_enter(int version) {
   if (p3_owner == version)
     return;
   int from = p3_owner;
-  if (from >= 0 && p3_versions[from]->leave)
-    p3_versions[from]->leave();
   p3_process_leave(from);
   p3_owner = version;
   if (!p3_in_klee()) {
@@ -82,6 +80,7 @@ void p3_enter(int version) {
       switch_cwd(&p3_states[from], &p3_states[version]);
     if (from < 0 || p3_states[from].umask != p3_states[version].umask)
       umask(p3_states[version].umask);
+    p3_float_switch(from, version);
   }
   p3_environ_changed(version);
   if (p3_versions[version]->enter)

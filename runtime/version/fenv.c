@@ -1,85 +1,79 @@
-/* The floating-point environment (rounding mode, exception flags, traps), per version.
- *
- * It belongs to the thread, so versions share it. A version that uses <fenv.h> takes its environment with it
- * when another one becomes the owner, and leaves the default one. Not covered: a version sees the flags that
- * the plain arithmetic of a version without <fenv.h> has raised. */
+/* <fenv.h>, per version. The state is exchanged by core/float.c when another version becomes the owner, so all
+ * that is to be done here is to become it. */
 #include "p3v_libc.h"
 #include <fenv.h>
 
-static fenv_t saved;
-static bool is_saved;
-
-static void enter(void) {
-  if (is_saved)
-    fesetenv(&saved);
-}
-
-static void leave(void) {
-  is_saved = fegetenv(&saved) == 0;
-  fesetenv(FE_DFL_ENV);
-}
-
-static void use(void) {
+int SHIM(fegetround)(void) {
   p3_enter(p3v_index);
-  p3v_fenv_hooks = (struct p3v_switch){enter, leave};
+  return fegetround();
+}
+
+int SHIM(fegetenv)(fenv_t *environment) {
+  p3_enter(p3v_index);
+  return fegetenv(environment);
+}
+
+int SHIM(fegetexceptflag)(fexcept_t *flags, int exceptions) {
+  p3_enter(p3v_index);
+  return fegetexceptflag(flags, exceptions);
 }
 
 int SHIM(fesetround)(int mode) {
-  use();
+  p3_enter(p3v_index);
   return fesetround(mode);
 }
 
 int SHIM(fesetenv)(const fenv_t *environment) {
-  use();
+  p3_enter(p3v_index);
   return fesetenv(environment);
 }
 
 int SHIM(feholdexcept)(fenv_t *environment) {
-  use();
+  p3_enter(p3v_index);
   return feholdexcept(environment);
 }
 
 int SHIM(feupdateenv)(const fenv_t *environment) {
-  use();
+  p3_enter(p3v_index);
   return feupdateenv(environment);
 }
 
 int SHIM(feclearexcept)(int exceptions) {
-  use();
+  p3_enter(p3v_index);
   return feclearexcept(exceptions);
 }
 
 int SHIM(feraiseexcept)(int exceptions) {
-  use();
+  p3_enter(p3v_index);
   return feraiseexcept(exceptions);
 }
 
 int SHIM(fesetexcept)(int exceptions) {
-  use();
+  p3_enter(p3v_index);
   return fesetexcept(exceptions);
 }
 
 int SHIM(fesetexceptflag)(const fexcept_t *flags, int exceptions) {
-  use();
+  p3_enter(p3v_index);
   return fesetexceptflag(flags, exceptions);
 }
 
 int SHIM(fetestexcept)(int exceptions) {
-  use();
+  p3_enter(p3v_index);
   return fetestexcept(exceptions);
 }
 
 int SHIM(feenableexcept)(int exceptions) {
-  use();
+  p3_enter(p3v_index);
   return feenableexcept(exceptions);
 }
 
 int SHIM(fedisableexcept)(int exceptions) {
-  use();
+  p3_enter(p3v_index);
   return fedisableexcept(exceptions);
 }
 
 int SHIM(fesetmode)(const femode_t *mode) {
-  use();
+  p3_enter(p3v_index);
   return fesetmode(mode);
 }

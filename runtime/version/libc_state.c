@@ -5,20 +5,9 @@ void p3v_environ_init(char **envp);
 void p3v_progname_init(int argc, char **argv);
 void p3v_locale_enter(void);
 
-struct p3v_switch p3v_fenv_hooks;
-
 void p3v_libc_init(int argc, char **argv, char **envp) {
   p3v_environ_init(envp);
   p3v_progname_init(argc, argv);
 }
 
-void p3v_libc_enter(void) {
-  p3v_locale_enter();
-  if (p3v_fenv_hooks.enter)
-    p3v_fenv_hooks.enter();
-}
-
-void p3v_libc_leave(void) {
-  if (p3v_fenv_hooks.leave)
-    p3v_fenv_hooks.leave();
-}
+void p3v_libc_enter(void) { p3v_locale_enter(); }

@@ -10,17 +10,8 @@
 
 /* Prepares environ and the program's names; called once before any code of the version. */
 void p3v_libc_init(int argc, char **argv, char **envp);
-/* The parts of the hooks `enter` and `leave` for which libc keeps the state: locale, rounding mode, ... */
+/* The hook `enter`: what libc keeps once per process or thread becomes the version's. */
 void p3v_libc_enter(void);
-void p3v_libc_leave(void);
-
-/* What libc_state.c calls with a change of owner, once <fenv.h> is used: its functions are in libm, to which
- * products without it are not linked. */
-struct p3v_switch {
-  void (*enter)(void);
-  void (*leave)(void);
-};
-extern struct p3v_switch p3v_fenv_hooks;
 
 /* Makes this version the owner of the process-wide state, with an `environ` that the program has
  * assigned since it became the owner. */

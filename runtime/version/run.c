@@ -40,6 +40,5 @@ const struct p3_hooks p3v_hooks = {
     .run = p3v_run,
     .die = p3v_die,
     .enter = p3v_libc_enter,
-    .leave = p3v_libc_leave,
     .ended = p3v_files_discard,
 };
