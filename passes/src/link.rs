@@ -3,7 +3,8 @@
 //! Input: the loaded modules of one version. Guarantee: one module that holds them all, with module flags
 //! that cannot conflict; archive members that were optional are in it if they define what was missing (the
 //! entry function included), and what they miss in turn. Two strong definitions of a symbol are the input's
-//! fault; the error names the symbol and both files.
+//! fault; the error names the symbol and both files. Local symbols of one name in several files are told
+//! apart by their files' names.
 //!
 //! All of a version's archives are searched as one group, whatever their order; the first definition wins.
 //! As for a linker, a weak reference does not make a member needed.
@@ -15,21 +16,78 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Links what was loaded for the version called `name`, whose entry function is `entry`.
 pub(crate) fn link<'ctx>(loaded: Loaded<'ctx>, name: &str, entry: &str) -> Result<Module<'ctx>> {
-    let mut parts = choose(loaded, entry)?.into_iter();
+    let parts = choose(loaded, entry)?;
+    let first = parts
+        .first()
+        .ok_or_else(|| Error::bad_input(name, "no bitcode"))?;
+    for part in &parts {
+        check_same_target(&first.module, &first.place, &part.module, &part.place)?;
+        llvm::prepare_flags(&part.module);
+    }
+    name_locals_apart(&parts);
+    join(parts)
+}
+
+/// Every time it links a file, LLVM's linker goes through all symbols that it has already. More files than
+/// this are linked in groups first.
+const MANY: usize = 64;
+
+fn join(parts: Vec<Part<'_>>) -> Result<Module<'_>> {
+    if parts.len() <= MANY {
+        return join_in_order(parts.into_iter());
+    }
+    let size = (parts.len() as f64).sqrt() as usize;
+    let mut groups = Vec::new();
+    let mut parts = parts.into_iter();
+    while let Some(first) = parts.next() {
+        let place = first.place.clone();
+        let members = std::iter::once(first).chain(parts.by_ref().take(size));
+        let module = join_in_order(members)?;
+        groups.push(Part { module, place });
+    }
+    join_in_order(groups.into_iter())
+}
+
+fn join_in_order<'ctx>(mut parts: impl Iterator<Item = Part<'ctx>>) -> Result<Module<'ctx>> {
     let whole = parts
         .next()
-        .ok_or_else(|| Error::bad_input(name, "no bitcode"))?;
-    llvm::prepare_flags(&whole.module);
+        .ok_or_else(|| Error::internal("link", "a group without files"))?;
     let mut linker = llvm::Linker::new(&whole.module);
     for part in parts {
-        check_same_target(&whole.module, &whole.place, &part.module, &part.place)?;
-        llvm::prepare_flags(&part.module);
         linker
             .link(part.module)
             .map_err(|reason| Error::bad_input(part.place, reason))?;
     }
     drop(linker);
     Ok(whole.module)
+}
+
+/// Gives local functions and variables names of their own, after their source file. LLVM's linker would count
+/// instead, and the same function would be called otherwise in each version.
+fn name_locals_apart(parts: &[Part]) {
+    let is_local = |linkage| matches!(linkage, Linkage::Internal | Linkage::Private);
+    let globals = || parts.iter().flat_map(|part| llvm::globals(&part.module));
+    let mut taken: HashSet<Vec<u8>> = globals()
+        .filter(|global| !is_local(global.linkage()))
+        .map(|global| global.name())
+        .collect();
+    for part in parts {
+        let source = llvm::source_file(&part.module);
+        let source = source.rsplit('/').next().unwrap_or_default();
+        for global in llvm::globals(&part.module) {
+            if global.linkage() != Linkage::Internal || taken.insert(global.name()) {
+                continue;
+            }
+            let base = [&global.name()[..], b".", source.as_bytes()].concat();
+            let mut name = base.clone();
+            let mut count = 2;
+            while !taken.insert(name.clone()) {
+                name = [&base[..], format!(".{count}").as_bytes()].concat();
+                count += 1;
+            }
+            global.set_name(&name);
+        }
+    }
 }
 
 /// The parts that make up the version, in link order: those that belong to it, then the optional ones that

@@ -179,3 +179,60 @@ fn the_vendor_field_of_a_triple_does_not_matter() {
     scratch.sh("clang-16 --target=x86_64-unknown-linux-gnu -c -emit-llvm helper.c");
     scratch.behaves_like("main.bc+helper.bc", "main.c helper.c");
 }
+
+#[test]
+fn local_functions_of_one_name_are_told_apart_by_their_files() {
+    let scratch = Scratch::new();
+    scratch.sh("mkdir a b");
+    for (file, body) in [
+        ("a/f.c", "int a(void) { return helper() + 1; }"),
+        ("b/f.c", "int b(void) { return helper() * 3; }"),
+        (
+            "c.c",
+            "int a(void), b(void); int main(void) { return helper() + a() + b(); }",
+        ),
+        ("d.c", "int d(void) { return helper(); }"),
+    ] {
+        let local =
+            "__attribute__((noinline)) static int helper(void) { static int n; return ++n; }";
+        scratch.write(file, format!("{local}\n{body}\n"));
+    }
+    scratch.sh("for f in a/f b/f c d; do clang-16 -O1 -c -emit-llvm $f.c -o $f.bc; done");
+    let expected = ["a", "b", "helper", "helper.c.c", "helper.f.c", "main"];
+    assert_eq!(scratch.functions("a/f.bc+b/f.bc+c.bc"), expected);
+    // Another file changes no other name.
+    let functions = scratch.functions("a/f.bc+d.bc+b/f.bc+c.bc");
+    let others = ["d", "helper.d.c"];
+    assert!(expected
+        .iter()
+        .chain(&others)
+        .all(|f| functions.contains(&f.to_string())));
+    scratch.behaves_like("a/f.bc+b/f.bc+c.bc", "-O1 a/f.c b/f.c c.c");
+}
+
+#[test]
+fn many_files_are_linked_in_groups() {
+    let scratch = Scratch::new();
+    const COUNT: usize = 150;
+    let mut main = String::from("int total; void add(int n) { total += n; }\nint main(void) {\n");
+    for i in 0..COUNT {
+        main.push_str(&format!("  extern void f{i}(void); f{i}();\n"));
+        scratch.write(
+            &format!("f{i}.c"),
+            format!(
+                "void add(int); int common[{}]; static int n = {i};
+                 __attribute__((weak)) int which(void) {{ return {i}; }}
+                 void f{i}(void) {{ add(n + which() + (int)sizeof common); }}",
+                i + 1
+            ),
+        );
+    }
+    main.push_str("  return total % 251;\n}\n");
+    scratch.write("main.c", main);
+    scratch.sh("clang-16 -fcommon -c -emit-llvm main.c f?.c f??.c f???.c
+         llvm-ar-16 rc all.a main.bc f?.bc f??.bc f???.bc");
+    scratch.behaves_like("all.a", "-fcommon main.c f?.c f??.c f???.c");
+    assert!(scratch
+        .linked("all.a")
+        .contains(&format!("[{COUNT} x i32]")));
+}

@@ -111,6 +111,11 @@ pub(crate) fn complete_target(module: &Module) -> Result<(), String> {
     Ok(())
 }
 
+/// The name of the source file, as the compiler was given it.
+pub(crate) fn source_file(module: &Module) -> String {
+    module.get_source_file_name().to_string_lossy().into_owned()
+}
+
 /// The triple in four fields (`x86_64-linux-gnu` lacks the vendor).
 pub(crate) fn normal_triple(module: &Module) -> String {
     let triple = module.get_triple();
