@@ -15,6 +15,8 @@ mod functions;
 mod nest;
 mod not_woven;
 mod pair;
+#[cfg(test)]
+mod random_tests;
 mod report;
 mod sequence;
 #[cfg(test)]

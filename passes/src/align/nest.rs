@@ -6,6 +6,8 @@
 //! depth-first search enters first is the header, so every cycle lies in a loop.
 
 use crate::nodes::{Graph, NodeId};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Index of a region; 0 is the function.
 pub(super) type RegionId = usize;
@@ -121,51 +123,61 @@ impl Nest {
 }
 
 impl Region {
-    /// A topological order of the items in which both sides of a branch stay together. Among the successors of
-    /// an item the one with the smaller key comes first, as far as the edges allow it.
-    pub(super) fn order(&self, keys: Option<&[Option<usize>]>) -> Vec<usize> {
-        let sorted = |item: usize| {
-            let mut successors = self.successors[item].clone();
-            if let Some(keys) = keys {
-                // One without a key stays behind the one before it.
-                let mut last = None;
-                let mut keyed: Vec<(Option<usize>, usize)> = successors
-                    .iter()
-                    .map(|&s| {
-                        last = keys[s].or(last);
-                        (last, s)
-                    })
-                    .collect();
-                keyed.sort_by_key(|&(key, _)| key);
-                successors = keyed.into_iter().map(|(_, s)| s).collect();
-            }
-            successors
-        };
+    /// A topological order of the items in which both sides of a branch stay together.
+    pub(super) fn order(&self) -> Vec<usize> {
         let mut seen = vec![false; self.items.len()];
         seen[0] = true;
         // What is searched first ends up last.
-        let mut stack = vec![(0, sorted(0))];
+        let mut stack = vec![(0, self.successors[0].len())];
         let mut order = Vec::with_capacity(self.items.len());
         while let Some((item, left)) = stack.last_mut() {
-            match left.pop() {
-                Some(next) if seen[next] => {}
-                Some(next) => {
-                    seen[next] = true;
-                    stack.push((next, sorted(next)));
-                }
-                None => {
-                    order.push(*item);
-                    stack.pop();
-                }
+            if *left == 0 {
+                order.push(*item);
+                stack.pop();
+                continue;
+            }
+            *left -= 1;
+            let next = self.successors[*item][*left];
+            if !std::mem::replace(&mut seen[next], true) {
+                stack.push((next, self.successors[next].len()));
             }
         }
         order.reverse();
         order
     }
 
+    /// The topological order with the smallest keys first, as far as the edges allow it. Items without a key
+    /// stay behind the one that they follow in [`Region::order`].
+    pub(super) fn order_by(&self, keys: &[Option<usize>]) -> Vec<usize> {
+        let usual = self.order();
+        let mut priority = vec![(0, 0); usual.len()];
+        let mut last = 0;
+        for (rank, &item) in usual.iter().enumerate() {
+            last = keys[item].unwrap_or(last);
+            priority[item] = (last, rank);
+        }
+        let mut waiting_for = vec![0; usual.len()];
+        for &successor in self.successors.iter().flatten() {
+            waiting_for[successor] += 1;
+        }
+        let mut ready = BinaryHeap::from([Reverse((priority[0], 0))]);
+        let mut order = Vec::with_capacity(usual.len());
+        while let Some(Reverse((_, item))) = ready.pop() {
+            order.push(item);
+            for &successor in &self.successors[item] {
+                waiting_for[successor] -= 1;
+                if waiting_for[successor] == 0 {
+                    ready.push(Reverse((priority[successor], successor)));
+                }
+            }
+        }
+        debug_assert_eq!(order.len(), usual.len(), "a region without cycles");
+        order
+    }
+
     /// For each item the smallest key among the items that it dominates.
     pub(super) fn spread_over_dominated(&self, keys: &mut [Option<usize>]) {
-        let order = self.order(None);
+        let order = self.order();
         let mut rank = vec![0; order.len()];
         for (r, &item) in order.iter().enumerate() {
             rank[item] = r;

@@ -126,7 +126,7 @@ fn pair_items(
     comparisons: &mut usize,
 ) -> Vec<(usize, usize)> {
     let (items_a, items_b) = (a.items(region_a), b.items(region_b));
-    let order_a = a.nest.regions[region_a].order(None);
+    let order_a = a.nest.regions[region_a].order();
     let order_b = order_like(a, b, region_a, region_b, &order_a);
     let mut pairs = Vec::new();
     // Entries always pair; a header pairs with a header or not at all. Both are item 0 and first in order.
@@ -169,5 +169,5 @@ fn order_like(
         }
     }
     region.spread_over_dominated(&mut keys);
-    region.order(Some(&keys))
+    region.order_by(&keys)
 }

@@ -3,7 +3,7 @@
 use super::functions::How;
 use super::nest::Nest;
 use super::{match_functions, not_woven_reason, plain_name, Matcher, NodeMatch};
-use crate::llvm::{self, Block, Context, Place, Value};
+use crate::llvm::{self, Block, Context, Module, Place, Value};
 use crate::load::{Input, Source};
 use crate::nodes::{Graph, Node, NodeId};
 use crate::pipeline::{self, Observer};
@@ -189,17 +189,18 @@ pub fn align_versions(
         .filter(|&(index, _)| sequential[index].is_none())
         .flat_map(|(index, group)| group.members.iter().flatten().map(move |&f| (f, index)))
         .collect();
+    let texts: HashMap<Value, Printed> = modules.iter().flat_map(printed).collect();
     let called_group = |callee: Value| group_of.get(&callee).copied();
     let functions = groups
         .iter()
         .zip(sequential)
         .map(|(group, sequential)| {
             let present: Vec<Value> = group.members.iter().copied().flatten().collect();
-            let mut view = view(&group.members, &called_group, sequential, group.how);
+            let mut view = view(&group.members, &texts, &called_group, sequential, group.how);
             if wants_code(&view.name, view.changed) {
                 let members = view.members.iter_mut().flatten();
                 for (member, &function) in members.zip(&present) {
-                    add_code(member, &Graph::of(function));
+                    add_code(member, &Graph::of(function), &texts[&function]);
                 }
             }
             view
@@ -222,6 +223,7 @@ pub fn align_versions(
 /// One function without the text of its instructions.
 fn view(
     members: &[Option<Value>],
+    texts: &HashMap<Value, Printed>,
     called_group: &dyn Fn(Value) -> Option<usize>,
     sequential: Option<String>,
     how: How,
@@ -234,7 +236,10 @@ fn view(
         NodeMatch::new(Vec::new(), &graphs, 0)
     };
     // People read the code in the order in which it is written, not in that in which it is analysed.
-    let layouts: Vec<Layout> = graphs.iter().map(Layout::of).collect();
+    let layouts: Vec<Layout> = graphs
+        .iter()
+        .map(|graph| Layout::of(graph, &texts[&graph.function]))
+        .collect();
     let groups: Vec<Group> = (0..found.groups.len())
         .map(|index| {
             let nodes = found.groups[index].iter().zip(&layouts);
@@ -364,27 +369,34 @@ fn edge_labels(node: &Node) -> Vec<String> {
     }
 }
 
-/// A function's text, block by block: label, instructions. Printing instructions one by one would number the
-/// function's values anew for each.
-fn printed_blocks(function: Value) -> Vec<(String, Vec<String>)> {
-    let text = function.print();
-    let mut blocks: Vec<(String, Vec<String>)> = Vec::new();
+/// The text of a function, block by block: label, instructions.
+type Printed = Vec<(String, Vec<String>)>;
+
+/// The text of every function of a module. Printing functions one by one would number the module's metadata
+/// anew for each, and printing instructions one by one the function's values.
+fn printed(module: &Module) -> HashMap<Value, Printed> {
+    let text = module.print_to_string();
+    let text = text.to_string_lossy();
+    let mut bodies: Vec<Printed> = Vec::new();
     let mut inside = false;
     for line in text.lines() {
         if !inside {
-            inside = line.starts_with("define ") && line.ends_with('{');
+            if line.starts_with("define ") && line.ends_with('{') {
+                inside = true;
+                bodies.push(Vec::new());
+            }
             continue;
         }
+        let blocks = bodies.last_mut().expect("inside of a body");
         if line == "}" {
-            break;
-        }
-        let is_continued = line.starts_with("   ") || line.starts_with("  ]");
-        if line.starts_with("  ") {
+            inside = false;
+        } else if line.starts_with("  ") {
             if blocks.is_empty() {
                 // The first block has no label line unless it is named.
                 blocks.push(("entry".to_string(), Vec::new()));
             }
             let instructions = &mut blocks.last_mut().expect("just made").1;
+            let is_continued = line.starts_with("   ") || line.starts_with("  ]");
             match instructions.last_mut() {
                 Some(last) if is_continued => {
                     last.push(' ');
@@ -396,7 +408,11 @@ fn printed_blocks(function: Value) -> Vec<(String, Vec<String>)> {
             blocks.push((label.trim_matches('"').to_string(), Vec::new()));
         }
     }
-    blocks
+    let functions = llvm::functions(module).into_iter();
+    functions
+        .filter(|function| !function.is_declaration())
+        .zip(bodies)
+        .collect()
 }
 
 /// How a function is written down.
@@ -409,7 +425,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(graph: &Graph) -> Layout {
+    fn of(graph: &Graph, printed: &Printed) -> Layout {
         let blocks = graph.function.blocks();
         let block_position: HashMap<Block, usize> =
             blocks.iter().enumerate().map(|(i, &b)| (b, i)).collect();
@@ -419,8 +435,7 @@ impl Layout {
         for (place, &id) in order.iter().enumerate() {
             position[id] = place;
         }
-        let printed = printed_blocks(graph.function);
-        let labels = printed.into_iter().map(|(label, _)| label);
+        let labels = printed.iter().map(|(label, _)| label.clone());
         Layout {
             order,
             position,
@@ -430,14 +445,13 @@ impl Layout {
 }
 
 /// Fills in the text of the instructions.
-fn add_code(version: &mut FunctionVersion, graph: &Graph) {
-    let layout = Layout::of(graph);
-    let printed = printed_blocks(graph.function);
+fn add_code(version: &mut FunctionVersion, graph: &Graph, printed: &Printed) {
+    let layout = Layout::of(graph, printed);
     for (block, (_, lines)) in graph.function.blocks().into_iter().zip(printed) {
         for (instruction, line) in block.instructions().into_iter().zip(lines) {
             if let Some(&node) = graph.node_of.get(&instruction) {
                 let node = &mut version.nodes[layout.position[node]];
-                node.code.push(without_metadata(&line));
+                node.code.push(without_metadata(line));
             }
         }
     }

@@ -1,6 +1,8 @@
-//! Aligns two sequences: anchors first, what lies between them by dynamic programming within a band.
+//! Aligns two sequences: what occurs once in both first (patience diff), then, where everything repeats, what a
+//! shortest edit script keeps (Myers), and what lies between these by dynamic programming on similarity.
 //!
-//! The work is proportional to the lengths (times a constant of the band), however different the sequences are.
+//! The work is bounded by a constant times the lengths, however different the sequences are: edit scripts are
+//! given up when they get long, and large gaps are searched within a band around the diagonal.
 
 use super::features::Features;
 use std::collections::HashMap;
@@ -10,6 +12,8 @@ use std::ops::Range;
 const COMPLETE: usize = 4096;
 /// How far from the diagonal larger gaps are searched.
 const BAND: usize = 48;
+/// Edit scripts are followed up to this length.
+const EDITS: usize = 1024;
 /// How often anchors may split a gap again.
 const SPLITS: u32 = 24;
 
@@ -109,8 +113,53 @@ impl Aligner<'_> {
                 }
                 return this.gap(from_a..a.end, from_b..b.end, splits - 1);
             }
-            this.trimmed(a, b, &|f| f.content, &mut Self::search);
+            this.trimmed(a, b, &|f| f.content, &mut |this, a, b| {
+                let Some(kept) = this.kept_by_edits(a.clone(), b.clone()) else {
+                    return this.search(a, b);
+                };
+                let (mut from_a, mut from_b) = (a.start, b.start);
+                for (x, y) in kept {
+                    this.search(from_a..x, from_b..y);
+                    this.pairs.push((x, y));
+                    (from_a, from_b) = (x + 1, y + 1);
+                }
+                this.search(from_a..a.end, from_b..b.end);
+            });
         });
+    }
+
+    /// The pairs of equal things that a shortest edit script keeps; none if it is long.
+    fn kept_by_edits(&mut self, a: Range<usize>, b: Range<usize>) -> Option<Vec<(usize, usize)>> {
+        let most = ((a.len() + b.len()) / 4).min(EDITS);
+        // So short a script keeps most of both, which must be there to be kept.
+        if 2 * self.common(a.clone(), b.clone()) + most < a.len() + b.len() {
+            return None;
+        }
+        let (side_a, side_b) = (self.a, self.b);
+        let equal = |x: usize, y: usize| {
+            *self.comparisons += 1;
+            let (x, y) = (side_a[a.start + x], side_b[b.start + y]);
+            x.class == y.class && x.content == y.content
+        };
+        let kept = shortest_edit(a.len(), b.len(), most, equal)?;
+        Some(
+            kept.into_iter()
+                .map(|(x, y)| (a.start + x, b.start + y))
+                .collect(),
+        )
+    }
+
+    /// How much of `a` finds an equal in `b` if each is used once, in any order.
+    fn common(&self, a: Range<usize>, b: Range<usize>) -> usize {
+        let mut count: HashMap<u64, usize> = HashMap::new();
+        for x in a {
+            *count.entry(self.a[x].content).or_default() += 1;
+        }
+        b.filter(|&y| {
+            let left = count.get_mut(&self.b[y].content);
+            left.filter(|n| **n > 0).map(|n| *n -= 1).is_some()
+        })
+        .count()
     }
 
     /// Pairs what is equal at both ends and leaves the rest to `inner`.
@@ -228,6 +277,69 @@ impl Aligner<'_> {
     }
 }
 
+/// What a shortest edit script of at most `most` insertions and deletions keeps (Myers, 1986).
+fn shortest_edit(
+    rows: usize,
+    columns: usize,
+    most: usize,
+    mut equal: impl FnMut(usize, usize) -> bool,
+) -> Option<Vec<(usize, usize)>> {
+    let (rows, columns, most) = (rows as isize, columns as isize, most as isize);
+    let slot = |diagonal: isize| (diagonal + most + 1) as usize;
+    // The diagonal that the furthest way to `diagonal` comes from after so many edits.
+    let previous = |furthest: &dyn Fn(isize) -> isize, edits: isize, diagonal: isize| {
+        let from_above = diagonal == -edits
+            || diagonal != edits && furthest(diagonal - 1) < furthest(diagonal + 1);
+        diagonal + if from_above { 1 } else { -1 }
+    };
+    // furthest[diagonal]: the row that the edits so far reach on it; a diagonal is row - column.
+    let mut furthest = vec![0isize; 2 * most as usize + 3];
+    // What `furthest` was before each edit, from the lowest diagonal in use.
+    let mut history: Vec<Vec<isize>> = Vec::new();
+    for edits in 0..=most {
+        let reach = (edits - 1).max(0);
+        history.push(furthest[slot(-reach)..=slot(reach)].to_vec());
+        for diagonal in (-edits..=edits).step_by(2) {
+            let mut row = 0;
+            if edits > 0 {
+                let from = previous(&|d| furthest[slot(d)], edits, diagonal);
+                row = furthest[slot(from)] + isize::from(from < diagonal);
+            }
+            while row < rows
+                && row - diagonal < columns
+                && equal(row as usize, (row - diagonal) as usize)
+            {
+                row += 1;
+            }
+            furthest[slot(diagonal)] = row;
+            if row < rows || row - diagonal < columns {
+                continue;
+            }
+            let mut kept = Vec::new();
+            let (mut row, mut column) = (rows, columns);
+            for edits in (0..=edits).rev() {
+                let before = &history[edits as usize];
+                let at = |d: isize| before[(d + edits - 1) as usize];
+                let (start_row, start_column) = if edits == 0 {
+                    (0, 0)
+                } else {
+                    let from = previous(&at, edits, row - column);
+                    (at(from), at(from) - from)
+                };
+                while row > start_row && column > start_column {
+                    row -= 1;
+                    column -= 1;
+                    kept.push((row as usize, column as usize));
+                }
+                (row, column) = (start_row, start_column);
+            }
+            kept.reverse();
+            return Some(kept);
+        }
+    }
+    None
+}
+
 #[derive(Clone, Copy)]
 enum Step {
     Pair,
@@ -259,4 +371,35 @@ pub(super) fn longest_ascending(pairs: Vec<(usize, usize)>) -> Vec<(usize, usize
     }
     chain.reverse();
     chain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(a: &str, b: &str, most: usize) -> Option<String> {
+        let (a, b) = (a.as_bytes(), b.as_bytes());
+        let pairs = shortest_edit(a.len(), b.len(), most, |x, y| a[x] == b[y])?;
+        assert!(pairs.windows(2).all(|p| p[0].0 < p[1].0 && p[0].1 < p[1].1));
+        assert!(pairs.iter().all(|&(x, y)| a[x] == b[y]));
+        Some(pairs.into_iter().map(|(x, _)| a[x] as char).collect())
+    }
+
+    #[test]
+    fn edit_scripts_are_shortest() {
+        assert_eq!(kept("abcabba", "cbabac", 5).map(|k| k.len()), Some(4));
+        assert_eq!(kept("abcabba", "cbabac", 4), None);
+        assert_eq!(kept("same", "same", 0).as_deref(), Some("same"));
+        assert_eq!(kept("", "abc", 3).as_deref(), Some(""));
+        assert_eq!(kept("abc", "", 3).as_deref(), Some(""));
+        assert_eq!(kept("abxxc", "abc", 2).as_deref(), Some("abc"));
+        assert_eq!(kept("xy", "yx", 2).map(|k| k.len()), Some(1));
+    }
+
+    #[test]
+    fn chains_are_longest() {
+        let pairs = vec![(0, 5), (1, 1), (2, 2), (3, 0), (4, 3)];
+        assert_eq!(longest_ascending(pairs), [(1, 1), (2, 2), (4, 3)]);
+        assert_eq!(longest_ascending(Vec::new()), []);
+    }
 }

@@ -7,10 +7,10 @@ use petgraph::graph::DiGraph;
 use std::fmt::Write;
 
 /// Some versions of a function, matched.
-struct Matched<'ctx> {
+pub(super) struct Matched<'ctx> {
     modules: Vec<Module<'ctx>>,
-    graphs: Vec<Graph>,
-    found: NodeMatch,
+    pub(super) graphs: Vec<Graph>,
+    pub(super) found: NodeMatch,
 }
 
 fn parse<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
@@ -20,7 +20,11 @@ fn parse<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
 }
 
 /// Matches the functions called `name` of the given modules; callees match by name.
-fn match_texts<'ctx>(context: &'ctx Context, texts: &[&str], name: &str) -> Matched<'ctx> {
+pub(super) fn match_texts<'ctx>(
+    context: &'ctx Context,
+    texts: &[&str],
+    name: &str,
+) -> Matched<'ctx> {
     let modules: Vec<Module> = texts.iter().map(|text| parse(context, text)).collect();
     let functions: Vec<Vec<Value>> = modules.iter().map(defined).collect();
     let groups = match_functions(&functions, &[]);
@@ -121,7 +125,7 @@ fn kind(graph: &Graph, id: NodeId, called_group: &dyn Fn(Value) -> Option<usize>
 
 impl Matched<'_> {
     /// How many nodes of each member have no counterpart.
-    fn unmatched(&self) -> Vec<usize> {
+    pub(super) fn unmatched(&self) -> Vec<usize> {
         self.found
             .group_of
             .iter()
@@ -290,6 +294,57 @@ fn a_switch_with_more_cases_matches_the_old_ones() {
     let matched = match_texts(&context, &[&switch_loop(&old), &switch_loop(&new)], "f");
     assert_eq!(matched.unmatched(), [0, 3]);
     assert!(matched.together(&["%r250 =", "%r250 ="]));
+}
+
+/// A chain of `count` branches, each with something to skip; some of them all the same.
+fn chain(count: usize, skip: impl Fn(usize) -> bool) -> String {
+    let mut text = String::from("declare void @g(i32)\ndefine void @f(ptr %p) {\n  br label %b0\n");
+    for i in (0..count).filter(|&i| !skip(i)) {
+        let constant = if i % 3 == 0 { 7 } else { i % 100 };
+        let next = (i + 1..count).find(|&n| !skip(n)).unwrap_or(count);
+        write!(
+            text,
+            "b{i}:
+  %v{i} = load i32, ptr %p
+  %c{i} = icmp eq i32 %v{i}, {constant}
+  br i1 %c{i}, label %d{i}, label %b{next}
+d{i}:
+  call void @g(i32 {})
+  br label %b{next}
+",
+            i % 40
+        )
+        .unwrap();
+    }
+    write!(text, "b{count}:\n  ret void\n}}\n").unwrap();
+    text
+}
+
+#[test]
+fn long_functions_take_work_in_proportion_to_their_length() {
+    let context = llvm::new_context();
+    for count in [1000, 4000] {
+        // Every hundredth pair of blocks is gone, and a long stretch.
+        let gone = |i: usize| i % 100 == 50 || (count / 2..count / 2 + 60).contains(&i);
+        let (old, new) = (chain(count, |_| false), chain(count, gone));
+        let removed = 2 * (0..count).filter(|&i| gone(i)).count();
+        for texts in [[&old[..], &new], [&new, &old]] {
+            let matched = match_texts(&context, &texts, "f");
+            let mut unmatched = matched.unmatched();
+            unmatched.sort();
+            assert_eq!(unmatched, [0, removed]);
+            let nodes = 2 * count;
+            let comparisons = matched.found.comparisons;
+            assert!(comparisons < 150 * nodes, "{comparisons} comparisons");
+        }
+        // Nothing in common but the shape.
+        let other = chain(count, |_| false)
+            .replace("icmp eq", "icmp ugt")
+            .replace("@g", "@h");
+        let matched = match_texts(&context, &[&old, &other], "f");
+        assert_eq!(matched.unmatched(), [0, 0]);
+        assert!(matched.found.comparisons < 150 * 2 * count);
+    }
 }
 
 #[test]
