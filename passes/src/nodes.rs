@@ -52,8 +52,8 @@ impl Graph {
             first_of.insert(block, nodes.len());
             divide(block, &mut nodes);
         }
-        for id in 0..nodes.len() {
-            nodes[id].successors = match nodes[id].terminator {
+        for (id, node) in nodes.iter_mut().enumerate() {
+            node.successors = match node.terminator {
                 Some(terminator) => terminator
                     .successors()
                     .into_iter()

@@ -6,6 +6,7 @@ use super::text;
 use anyhow::Result;
 use p3_passes::align::{Alignment, FunctionAlignment, FunctionVersion, How, Kind, SourcePlace};
 use serde::Serialize;
+use std::collections::btree_map::Entry;
 use std::collections::BTreeMap;
 
 const TEMPLATE: &str = include_str!("page/page.html");
@@ -72,9 +73,9 @@ impl Places {
             self.names.len() - 1
         });
         let lines = self.source.entry(file).or_default();
-        if !lines.contains_key(&place.line) {
+        if let Entry::Vacant(vacant) = lines.entry(place.line) {
             if let Some(line) = self.sources.line(place) {
-                lines.insert(place.line, line.to_string());
+                vacant.insert(line.to_string());
             }
         }
         (file, place.line)

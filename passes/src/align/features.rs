@@ -432,7 +432,7 @@ fn without_sense(opcode: LLVMOpcode, predicate: u32) -> u32 {
         // eq ne; ugt ule; uge ult; sgt sle; sge slt
         (_, 32) => 33,
         (_, 33) => 32,
-        (_, 34 | 35 | 36 | 37) => 71 - predicate,
+        (_, 34..=37) => 71 - predicate,
         _ => 79 - predicate,
     };
     predicate.min(inverse)

@@ -57,6 +57,9 @@ pub(super) fn worth(a: &Features, b: &Features) -> u32 {
     worth
 }
 
+/// What pairs the rest between two ranges.
+type Inner<'f, S> = &'f mut dyn FnMut(&mut S, Range<usize>, Range<usize>);
+
 /// The positions of hashes that occur once in both sequences, ascending in `a`.
 pub(super) fn unique_common(
     a: impl Iterator<Item = (usize, u64)>,
@@ -168,7 +171,7 @@ impl Aligner<'_> {
         mut a: Range<usize>,
         mut b: Range<usize>,
         hash: &dyn Fn(&Features) -> u64,
-        inner: &mut dyn FnMut(&mut Self, Range<usize>, Range<usize>),
+        inner: Inner<'_, Self>,
     ) {
         let equal = |x: &Features, y: &Features| x.class == y.class && hash(x) == hash(y);
         while !a.is_empty() && !b.is_empty() && equal(self.a[a.start], self.b[b.start]) {

@@ -117,8 +117,11 @@ pub(super) struct Products<'m, 'ctx> {
     pub(super) all: Vec<Product>,
     by_member: HashMap<Value, usize>,
     dispatchers: RefCell<BTreeMap<usize, Dispatcher>>,
-    by_key: RefCell<HashMap<(Vec<usize>, Vec<Type>), Option<usize>>>,
+    by_key: RefCell<HashMap<DispatchKey, Option<usize>>>,
 }
+
+/// The versions whose calls meet, and the function types that these calls assume.
+type DispatchKey = (Vec<usize>, Vec<Type>);
 
 /// A function that finds the product function of a tuple of pointers.
 struct Dispatcher {
