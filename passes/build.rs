@@ -38,10 +38,6 @@ fn compile_runtime(runtime: &Path, part: &str, out: &Path) {
         // glibc's inline functions reach into its own FILE, which uclibc's is not.
         clang.args(["-D__NO_INLINE__", "-D__NO_CTYPE"]);
         clang.args(["-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fPIC"]);
-        if part == "version" {
-            // What the runtime's own version/ code leaves in errno is the version's.
-            clang.arg("-D__errno_location=p3_shim___errno_location");
-        }
         clang.args(["-Wall", "-Wextra", "-Werror", "-I"]);
         clang.arg(runtime).arg(source).arg("-o").arg(&module);
         run(clang);

@@ -71,9 +71,28 @@ pub(crate) fn join<'ctx>(
 pub(crate) fn finish(product: &Module) -> Result<()> {
     let internal = |reason: String| Error::internal("finish", reason);
     define_lockstep(product);
+    address_thread_locals_directly(product);
     internalize(product);
     llvm::run_passes(product, "globaldce").map_err(internal)?;
     llvm::verify(product).map_err(internal)
+}
+
+/// Replaces `llvm.threadlocal.address(@x)` by `@x`. KLEE does not know the intrinsic and would make a call out of
+/// the program of every access to errno, with all of memory copied out and back. The two differ only in
+/// coroutines that go on in another thread.
+fn address_thread_locals_directly(product: &Module) {
+    for function in llvm::functions(product) {
+        if !function.name_text().starts_with("llvm.threadlocal.address") {
+            continue;
+        }
+        for call in function.users() {
+            if let Some(variable) = call.operand(0) {
+                call.replace_all_uses_with(variable);
+                call.erase_instruction();
+            }
+        }
+        function.delete_function();
+    }
 }
 
 /// What core/ calls to run all versions together: the product function of `p3v_run`, if there is one.
