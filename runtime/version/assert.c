@@ -1,20 +1,24 @@
 /* Ending a version because something is wrong: abort, failed assertions, glibc's own hardening. */
 #include "p3v_libc.h"
 #include "p3v_process.h"
+#include "p3v_libc.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
+int SHIM(raise)(int number);
+int SHIM(sigprocmask)(int how, const sigset_t *set, sigset_t *old);
+
 /* A handler of the program is called, and what it does counts; if it returns, it was in vain. */
+/* A handler may leave for good; if it returns, or there is none, or the signal is ignored, the end is the same. */
 void SHIM(abort)(void) {
-  struct p3_disposition now;
-  if (p3_signal_set(p3v_index, SIGABRT, NULL, &now) == 0 && now.handler != SIG_DFL && now.handler != SIG_IGN) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGABRT);
-    SHIM(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
-    p3v_raise(SIGABRT);
+  if (!p3v_klee) {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGABRT);
+    SHIM(sigprocmask)(SIG_UNBLOCK, &only, NULL);
+    SHIM(raise)(SIGABRT);
   }
   p3v_die(P3_SIGNALED, SIGABRT);
 }
@@ -22,8 +26,8 @@ void SHIM(abort)(void) {
 static void failed(const char *message, const char *assertion, const char *file, unsigned line,
                    const char *function) {
   const char *name = SHIM(program_invocation_short_name);
-  fprintf(SHIM(stderr), message, name, *name ? ": " : "", file, line, function ? function : "",
-          function ? ": " : "", assertion);
+  p3v_complain(p3v_translate(message), name, *name ? ": " : "", file, line, function ? function : "",
+               function ? ": " : "", assertion);
   fflush(SHIM(stderr));
   p3v_wrote(SHIM(stderr));
   P3_ME->assert_failed = true;
@@ -39,7 +43,7 @@ void SHIM(__assert)(const char *assertion, const char *file, int line) {
 }
 
 void SHIM(__assert_perror_fail)(int number, const char *file, unsigned line, const char *function) {
-  failed("%s%s%s:%u: %s%sUnexpected error: %s.\n", strerror(number), file, line, function);
+  failed("%s%s%s:%u: %s%sUnexpected error: %s.\n", SHIM(strerror)(number), file, line, function);
 }
 
 /* glibc's messages do not pass through stdio. */

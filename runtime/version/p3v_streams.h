@@ -40,6 +40,7 @@ void p3v_rebuffer(int fd);
 /* open(2) flags of an fopen mode; -1 and EINVAL. */
 int p3v_mode_flags(const char *mode);
 
+int *p3v_standard_orientation(int stream);
 int p3v_close_standard(int stream);
 bool p3v_is_closed(int stream);
 FILE *p3v_reopen_standard(int stream, const char *path, const char *mode);
@@ -47,10 +48,11 @@ FILE *p3v_reopen_standard(int stream, const char *path, const char *mode);
 int SHIM(open)(const char *path, int flags, ...);
 int SHIM(close)(int fd);
 
-/* ---- stdio_wide.c ---- */
-
-/* A byte-oriented stream that the program uses as a wide one (1), a byte one (-1) or not yet (0). */
-int p3v_orientation(int stream);
-void p3v_set_orientation(int stream, int orientation);
+/* Where the orientation of one of the runtime's cookie FILEs is kept (1: wide, -1: bytes, 0: not chosen); null: the
+ * FILE is another one and libc keeps it. */
+int *p3v_orientation(FILE *file);
+/* Whether a byte function must fail, since the program uses the FILE as a wide one. */
+bool p3v_is_wide(FILE *file);
+extern bool p3v_any_wide;
 
 #endif

@@ -18,6 +18,7 @@ struct node {
   FILE *file;
   int fd;      /* virtual number, -1: none */
   bool cookie; /* closes its descriptor itself */
+  int orientation;     /* of a cookie FILE */
   struct node *next;   /* opened before */
   struct node *before; /* opened after */
   struct node *chain;  /* of the same bucket */
@@ -308,6 +309,16 @@ int SHIM(fileno)(FILE *file) {
   if (node->fd < 0)
     errno = EBADF;
   return node->fd;
+}
+
+int *p3v_orientation(FILE *file) {
+  if (p3v_klee)
+    return NULL;
+  int stream = p3v_standard(file);
+  if (stream >= 0)
+    return p3v_standard_orientation(stream);
+  struct node *node = find(file);
+  return node && node->cookie ? &node->orientation : NULL;
 }
 
 ALSO(int, fileno_unlocked, (FILE * file), fileno, file)

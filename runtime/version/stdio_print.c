@@ -1,5 +1,6 @@
 /* Output to standard streams: functions that mean stdout or stderr without saying so, and, for KLEE, those that
  * name a FILE, since there what they wrote must leave the buffer before it is full. */
+#include "p3v_libc.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,15 @@ int __vdprintf_chk(int fd, int flag, const char *format, va_list arguments);
 int __vasprintf_chk(char **result, int flag, const char *format, va_list arguments);
 int __overflow(FILE *file, int character);
 
+char *SHIM(strsignal)(int number);
+
+/* A stream that the program has made a wide one takes no bytes. */
+#define REFUSE_WIDE(file, result) \
+  if (p3v_any_wide && p3v_is_wide(file)) \
+  return result
+
 int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
+  REFUSE_WIDE(file, -1);
   int length = vfprintf(file, format, arguments);
   p3v_wrote(file);
   return length;
@@ -41,6 +50,7 @@ int SHIM(printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout
 int SHIM(_IO_printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout), format, arguments)); }
 
 int SHIM(__vfprintf_chk)(FILE *file, int flag, const char *format, va_list arguments) {
+  REFUSE_WIDE(file, -1);
   int length = p3v_klee ? vfprintf(file, format, arguments) : __vfprintf_chk(file, flag, format, arguments);
   p3v_wrote(file);
   return length;
@@ -103,6 +113,7 @@ int SHIM(__dprintf_chk)(int fd, int flag, const char *format, ...) {
 
 #define WRITES(type, name, parameters, file, ...) \
   type SHIM(name) parameters {                    \
+    REFUSE_WIDE(file, EOF);                       \
     type result = name(__VA_ARGS__);              \
     p3v_wrote(file);                              \
     return result;                                \
@@ -134,10 +145,12 @@ static size_t write_pieces(const char *bytes, size_t size, size_t count, FILE *f
 }
 
 size_t SHIM(fwrite)(const void *bytes, size_t size, size_t count, FILE *file) {
+  REFUSE_WIDE(file, 0);
   return p3v_klee ? write_pieces(bytes, size, count, file) : fwrite(bytes, size, count, file);
 }
 
 size_t SHIM(fwrite_unlocked)(const void *bytes, size_t size, size_t count, FILE *file) {
+  REFUSE_WIDE(file, 0);
   return p3v_klee ? write_pieces(bytes, size, count, file) : fwrite_unlocked(bytes, size, count, file);
 }
 
@@ -167,14 +180,14 @@ ALSO(int, _IO_puts, (const char *text), puts, text)
 /* ---- messages ---- */
 
 static void message(const char *prefix, const char *text) {
-  fprintf(SHIM(stderr), "%s%s%s\n", prefix && *prefix ? prefix : "", prefix && *prefix ? ": " : "", text);
+  p3v_complain("%s%s%s\n", prefix && *prefix ? prefix : "", prefix && *prefix ? ": " : "", text);
   p3v_wrote(SHIM(stderr));
 }
 
 void SHIM(perror)(const char *prefix) {
   int number = errno;
-  message(prefix, strerror(number));
+  message(prefix, SHIM(strerror)(number));
   errno = number;
 }
 
-void SHIM(psignal)(int number, const char *prefix) { message(prefix, strsignal(number)); }
+void SHIM(psignal)(int number, const char *prefix) { message(prefix, SHIM(strsignal)(number)); }

@@ -42,9 +42,7 @@ int p3v_standard(FILE *file) {
   return -1;
 }
 
-int p3v_orientation(int stream) { return standards[stream].orientation; }
-
-void p3v_set_orientation(int stream, int orientation) { standards[stream].orientation = orientation; }
+int *p3v_standard_orientation(int stream) { return &standards[stream].orientation; }
 
 /* The buffer that glibc would allocate for a FILE on the descriptor. */
 static void set_buffer(int fd) {

@@ -163,13 +163,18 @@ impl<'a> Session<'a> {
         if plain.status != status {
             self.mismatch(place, "the product's status", &status, &plain.status);
         }
-        let text = String::from_utf8_lossy(&plain.stderr).into_owned();
+        let said = if run.stderr == Sink::Stdout {
+            &plain.stdout
+        } else {
+            &plain.stderr
+        };
+        let text = String::from_utf8_lossy(said).into_owned();
         let pieces = run
             .check
             .clone()
             .unwrap_or_else(|| vec!["p3: ".to_string()]);
         let line = text.lines().find(|line| contains_in_order(line, &pieces));
-        if failing && line.is_none() {
+        if failing && line.is_none() && comparable(run.stderr) {
             self.mismatch(
                 place,
                 "the failed check's line",
