@@ -1,9 +1,13 @@
 //! `p3-ir`: the command line. Argument types, one file per subcommand, printing; no IR work.
 
 mod align;
+mod build;
 mod dup;
 mod merge;
 mod output;
+mod progress;
+mod run;
+mod side_by_side;
 mod worker;
 
 use anyhow::Result;
@@ -28,6 +32,10 @@ enum Command {
     Merge(merge::MergeArgs),
     /// Show which functions and nodes of the versions are matched
     Align(align::AlignArgs),
+    /// Build an executable from a product
+    Build(build::BuildArgs),
+    /// Run a product, or merge and build versions first, and show how they differ
+    Run(run::RunArgs),
     /// Copy a native library under other symbol names
     Dup(dup::DupArgs),
 }
@@ -46,6 +54,8 @@ fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Merge(args) => merge::run(&args),
         Command::Align(args) => align::run(&args),
+        Command::Build(args) => build::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Dup(args) => dup::run(&args),
     };
     match result {

@@ -1,12 +1,14 @@
 //! `p3-ir merge`.
 
 use crate::output::{self, Output};
+use crate::progress::Progress;
 use crate::{worker, Outcome};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use p3_passes::load::Input;
 use p3_passes::native;
 use p3_passes::pipeline::{self, Observer, Options, PrepareLevel, Product, ProductChecks, PASSES};
+use p3_passes::report::MergeReport;
 use p3_passes::weave::WeaveOptions;
 use p3_passes::{Context, Error, Module};
 use std::ffi::OsString;
@@ -28,12 +30,31 @@ pub struct MergeArgs {
     /// Where the product goes (- for standard output)
     #[arg(short, long, default_value = "product.bc")]
     output: PathBuf,
-    /// The function that runs first
-    #[arg(long, default_value = "main")]
-    entry: String,
     /// The product's form; .ll files are text by default
     #[arg(long)]
     emit: Option<Emit>,
+    #[command(flatten)]
+    merge: MergeOptions,
+    /// Write what was done as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Print the module after this pass
+    #[arg(long, value_name = "PASS", value_parser = PASSES)]
+    print_after: Option<String>,
+    /// Write the module after every pass into this directory
+    #[arg(long, value_name = "DIR")]
+    dump_dir: Option<PathBuf>,
+    /// Say what is done
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// How to merge, for every command that does.
+#[derive(Args)]
+pub struct MergeOptions {
+    /// The function that runs first
+    #[arg(long, default_value = "main")]
+    entry: String,
     /// How far versions are simplified before they are merged
     #[arg(long, default_value = "fold")]
     prepare: Prepare,
@@ -57,18 +78,6 @@ pub struct MergeArgs {
     /// Function OLD corresponds to NEW
     #[arg(long, value_name = "OLD=NEW", value_parser = name_pair)]
     map: Vec<(String, String)>,
-    /// Write what was done as JSON
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Print the module after this pass
-    #[arg(long, value_name = "PASS", value_parser = PASSES)]
-    print_after: Option<String>,
-    /// Write the module after every pass into this directory
-    #[arg(long, value_name = "DIR")]
-    dump_dir: Option<PathBuf>,
-    /// Say what is done
-    #[arg(short, long)]
-    verbose: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -101,41 +110,37 @@ impl From<Prepare> for PrepareLevel {
 
 /// Merges and writes the product.
 pub fn run(args: &MergeArgs) -> Outcome {
-    let options = Options {
-        inputs: args.versions.iter().map(|v| Input::parse(v)).collect(),
-        entry: args.entry.clone(),
-        prepare: args.prepare.into(),
-        checks: args.check,
-        native_libraries: args.native_lib.clone(),
-        weave: weave_options(args),
-    };
     if let Some(dir) = &args.dump_dir {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("{}: cannot create", dir.display()))?;
     }
-    let output = Output::open(&args.output)?;
     let report_output = args.report.as_deref().map(Output::open).transpose()?;
-    let context = p3_passes::new_context();
-    let merged = pipeline::merge(&context, &options, &mut Watch { args })?;
-    let (product, report) = (&merged.module, &merged.report);
-    write_copies(args, &context, &merged)?;
-
+    let mut watch = Watch {
+        print_after: args.print_after.as_deref(),
+        dump_dir: args.dump_dir.as_deref(),
+        progress: Progress::new("merging"),
+    };
     let as_text = match args.emit {
         Some(Emit::Ll) => true,
         Some(Emit::Bc) => false,
         None => args.output.extension().is_some_and(|e| e == "ll"),
     };
+    let output = Output::open(&args.output)?;
+    let context = p3_passes::new_context();
+    let options = args.merge.pipeline_options(&args.versions);
+    let merged = pipeline::merge(&context, &options, &mut watch)?;
+    drop(watch);
+    write_copies(&args.output, &context, &merged)?;
+    let report = &merged.report;
     if let Some(report_output) = report_output {
         report_output.write(&serde_json::to_vec_pretty(report)?)?;
     }
     if as_text {
-        output.write(product.print_to_string().to_bytes())?;
+        output.write(merged.module.print_to_string().to_bytes())?;
     } else {
-        output.write(product.write_bitcode_to_memory().as_slice())?;
+        output.write(merged.module.write_bitcode_to_memory().as_slice())?;
     }
-    for warning in &report.warnings {
-        eprintln!("p3-ir: warning: {warning}");
-    }
+    warn(report);
     if args.verbose {
         for version in &report.versions {
             eprintln!(
@@ -154,24 +159,79 @@ pub fn run(args: &MergeArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Merges `versions` into the bitcode file `output`, on the way to something else.
+pub fn merge_to(
+    output: &Path,
+    versions: &[OsString],
+    options: &MergeOptions,
+) -> anyhow::Result<()> {
+    let mut watch = Watch {
+        print_after: None,
+        dump_dir: None,
+        progress: Progress::new("merging"),
+    };
+    let context = p3_passes::new_context();
+    let merged = pipeline::merge(&context, &options.pipeline_options(versions), &mut watch)?;
+    drop(watch);
+    write_copies(output, &context, &merged)?;
+    output::write(output, merged.module.write_bitcode_to_memory().as_slice())?;
+    warn(&merged.report);
+    Ok(())
+}
+
+fn warn(report: &MergeReport) {
+    for warning in &report.warnings {
+        eprintln!("p3-ir: warning: {warning}");
+    }
+}
+
+impl MergeOptions {
+    fn pipeline_options(&self, versions: &[OsString]) -> Options {
+        Options {
+            inputs: versions.iter().map(|v| Input::parse(v)).collect(),
+            entry: self.entry.clone(),
+            prepare: self.prepare.into(),
+            checks: self.check,
+            native_libraries: self.native_lib.clone(),
+            weave: self.weave_options(),
+        }
+    }
+
+    fn weave_options(&self) -> WeaveOptions {
+        let named: Vec<String> = self
+            .no_weave
+            .iter()
+            .flatten()
+            .filter(|n| !n.is_empty())
+            .cloned()
+            .collect();
+        WeaveOptions {
+            none: !self.weave && named.is_empty(),
+            except: named,
+            map: self.map.clone(),
+            models: self.model.clone(),
+        }
+    }
+}
+
 /// Writes the copies of native libraries beside the product and lets it name them.
 fn write_copies<'ctx>(
-    args: &MergeArgs,
+    output: &Path,
     context: &'ctx Context,
     merged: &Product<'ctx>,
 ) -> anyhow::Result<()> {
     if merged.copies.is_empty() {
         return Ok(());
     }
-    if args.output == Path::new("-") {
+    if output == Path::new("-") {
         let reason = "the copies of native libraries need a product with a file name";
         return Err(Error::bad_input("-", reason).into());
     }
     let mut names = Vec::new();
     for copy in &merged.copies {
-        let stem = args.output.file_stem().unwrap_or_default();
+        let stem = output.file_stem().unwrap_or_default();
         let name = format!("{}{}", stem.to_string_lossy(), copy.suffix);
-        output::write(&args.output.with_file_name(&name), &copy.data)?;
+        output::write(&output.with_file_name(&name), &copy.data)?;
         names.push(name);
     }
     native::record(context, &merged.module, &names)?;
@@ -186,25 +246,11 @@ pub fn name_pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn weave_options(args: &MergeArgs) -> WeaveOptions {
-    let named: Vec<String> = args
-        .no_weave
-        .iter()
-        .flatten()
-        .filter(|n| !n.is_empty())
-        .cloned()
-        .collect();
-    WeaveOptions {
-        none: !args.weave && named.is_empty(),
-        except: named,
-        map: args.map.clone(),
-        models: args.model.clone(),
-    }
-}
-
-/// Prints and dumps modules, and keeps the supervising process informed.
+/// Prints and dumps modules, and keeps the supervising process and the user informed.
 struct Watch<'a> {
-    args: &'a MergeArgs,
+    print_after: Option<&'a str>,
+    dump_dir: Option<&'a Path>,
+    progress: Progress,
 }
 
 impl Observer for Watch<'_> {
@@ -227,13 +273,14 @@ impl Observer for Watch<'_> {
             None => pass.to_string(),
         };
         worker::after(&label);
-        if self.args.print_after.as_deref() == Some(pass) {
+        self.progress.done(&label);
+        if self.print_after == Some(pass) {
             println!(
                 "; after {label}\n{}",
                 module.print_to_string().to_string_lossy()
             );
         }
-        if let Some(dir) = &self.args.dump_dir {
+        if let Some(dir) = self.dump_dir {
             let position = PASSES.iter().position(|p| *p == pass).unwrap_or_default();
             let path = dir.join(format!("{position}-{label}.ll"));
             std::fs::write(&path, module.print_to_string().to_bytes())

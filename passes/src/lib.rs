@@ -3,8 +3,10 @@
 //! [`pipeline::merge`] reads top to bottom like the pipeline; every pass is a file of its own.
 
 pub mod align;
+pub mod build;
 pub mod dup;
 mod error;
+pub mod execute;
 mod finish;
 mod isolate;
 mod libc;

@@ -288,6 +288,15 @@ impl Value {
         !unsafe { LLVMGetEnumAttributeAtIndex(self.0, index, attribute_kind(kind)) }.is_null()
     }
 
+    pub(crate) fn add_attribute(self, kind: &str) {
+        let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+        unsafe {
+            let context = LLVMGetModuleContext(LLVMGetGlobalParent(self.0));
+            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(kind), 0);
+            LLVMAddAttributeAtIndex(self.0, index, attribute);
+        }
+    }
+
     pub(crate) fn has_text_attribute(self, kind: &str) -> bool {
         let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
         let raw = unsafe {

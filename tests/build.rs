@@ -1,0 +1,193 @@
+//! `p3-ir build`: the executable, sanitizers, flags, and what can go wrong.
+
+mod common;
+
+use common::{call, merge, p3_ir, texts};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn the_executable_runs_and_takes_the_products_name() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    assert_eq!(
+        call(directory, &["build", "product.bc"]),
+        (0, String::new(), String::new())
+    );
+    let run = Command::new("./product")
+        .arg("output")
+        .env("P3_SHOW", "2")
+        .env("P3_STATUS", "2")
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert_eq!(
+        texts(run),
+        (0, "common line\nversion 2\n".into(), "".into())
+    );
+}
+
+#[test]
+fn ir_needs_no_extension_and_flags_reach_clang() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    fs::rename(directory.join("product.bc"), directory.join("ir")).unwrap();
+    let (status, _, stderr) = call(directory, &["build", "ir", "-o", "sub", "--", "-O2", "-s"]);
+    assert_eq!((status, stderr.as_str()), (0, ""));
+    assert!(directory.join("sub").exists());
+
+    let (status, _, stderr) = call(
+        directory,
+        &["build", "ir", "-o", "bad", "--", "-lno-such-lib"],
+    );
+    assert_eq!(status, 2);
+    assert!(stderr.starts_with("p3-ir: clang-16: "), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1);
+    assert!(!directory.join("bad").exists());
+}
+
+#[test]
+fn sanitizers_find_what_a_version_does() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    let build = ["build", "product.bc", "-o", "asan", "--sanitize", "address"];
+    let (status, _, stderr) = call(directory, &build);
+    assert_eq!((status, stderr.as_str()), (0, ""));
+    let run = |argument: &str| {
+        let program = directory.join("asan");
+        texts(Command::new(program).arg(argument).output().unwrap())
+    };
+    let (status, stdout, stderr) = run("overflow");
+    assert_ne!(status, 0);
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("heap-buffer-overflow"), "{stderr}");
+    assert_eq!(run(""), (0, String::new(), String::new()));
+}
+
+#[test]
+fn undefined_behaviour_needs_instrumented_bitcode() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    let build = ["build", "product.bc", "--sanitize", "undefined"];
+    let (status, _, stderr) = call(directory, &build);
+    assert_eq!(status, 0);
+    assert!(
+        stderr.contains("compiled without -fsanitize=undefined"),
+        "{stderr}"
+    );
+
+    for version in ["1", "2"] {
+        let source = "int main(int argc, char **argv) { return (0x7fffffff + argc - V) & 0; }";
+        fs::write(directory.join("ub.c"), source).unwrap();
+        let done = Command::new("clang-16")
+            .args(["-c", "-emit-llvm", "-fsanitize=undefined", "ub.c", "-o"])
+            .arg(format!("ub{version}.bc"))
+            .arg(format!("-DV={}", if version == "2" { 0 } else { 1 }))
+            .current_dir(directory)
+            .status()
+            .unwrap();
+        assert!(done.success());
+    }
+    call(directory, &["merge", "ub1.bc", "ub2.bc", "-o", "ub.bc"]);
+    let build = ["build", "ub.bc", "--sanitize", "undefined"];
+    assert_eq!(call(directory, &build), (0, String::new(), String::new()));
+    let (_, _, stderr) = texts(
+        Command::new(directory.join("ub"))
+            .env("P3_SHOW", "1")
+            .env("P3_STATUS", "1")
+            .output()
+            .unwrap(),
+    );
+    assert!(stderr.contains("signed integer overflow"), "{stderr}");
+}
+
+#[test]
+fn copies_of_native_libraries_are_linked() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let sources = [
+        (
+            "lib.c",
+            "static int count; int bump(void) { return ++count; }",
+        ),
+        (
+            "p.c",
+            "int bump(void); int main(void) { bump(); return bump() - 2; }",
+        ),
+    ];
+    for (name, text) in sources {
+        fs::write(directory.join(name), text).unwrap();
+    }
+    let compile = "clang-16 -c lib.c && clang-16 -c -emit-llvm p.c";
+    let shell = Command::new("sh")
+        .args(["-ec", compile])
+        .current_dir(directory)
+        .status();
+    assert!(shell.unwrap().success());
+    let merge = ["merge", "p.bc", "p.bc", "--native-lib", "lib.o"];
+    assert_eq!(call(directory, &merge).0, 0);
+    assert_eq!(call(directory, &["build", "product.bc"]).0, 0);
+    assert!(Command::new(directory.join("product"))
+        .status()
+        .unwrap()
+        .success());
+
+    fs::remove_file(directory.join("product.native2.0.o")).unwrap();
+    let (status, _, stderr) = call(directory, &["build", "product.bc"]);
+    assert_eq!(status, 2);
+    assert!(stderr.contains("product.native2.0.o: missing"), "{stderr}");
+}
+
+#[test]
+fn bad_input_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    fs::write(directory.join("text"), "no IR").unwrap();
+    fs::write(directory.join("empty.bc"), "").unwrap();
+    for (arguments, place) in [
+        (&["build", "missing.bc"][..], "missing.bc: "),
+        (&["build", "text"], "text: "),
+        (&["build", "empty.bc"], "empty.bc: empty"),
+        (&["build", "v1.bc"], "v1.bc: not a product"),
+        (&["build", "product.bc", "-o", "."], ".: "),
+        (
+            &["build", "product.bc", "-o", "no/such/place"],
+            "no/such/place: ",
+        ),
+    ] {
+        let (status, stdout, stderr) = call(directory, arguments);
+        assert_eq!(
+            (status, stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {stderr}"
+        );
+        assert!(stderr.starts_with(&format!("p3-ir: {place}")), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+    let (status, _, stderr) = call(directory, &["build", "product.bc", "--sanitize", "magic"]);
+    assert_eq!(status, 2);
+    assert!(stderr.contains("unknown sanitizer 'magic'"), "{stderr}");
+}
+
+#[test]
+fn a_missing_compiler_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    let output = p3_ir(directory)
+        .args(["build", "product.bc"])
+        .env("P3_CLANG", "/no/such/clang")
+        .output()
+        .unwrap();
+    let (status, _, stderr) = texts(output);
+    assert_eq!(status, 2);
+    assert!(
+        stderr.starts_with("p3-ir: /no/such/clang: No such file"),
+        "{stderr}"
+    );
+}
