@@ -213,9 +213,13 @@ fn write_text(out: &mut impl Write, results: &Results, width: usize) -> io::Resu
             false => "",
         };
         let (name, room) = (&version.name, names.unwrap_or_default());
+        let style = match version.status == versions[0].status {
+            true => Style::new(),
+            false => AnsiColor::Red.on_default(),
+        };
         writeln!(
             out,
-            "{} {name:room$}  {}{assertion}",
+            "{} {name:room$}  {style}{}{style:#}{assertion}",
             index + 1,
             version.status
         )?;

@@ -16,6 +16,7 @@ WEAK void __asan_init(void);
 WEAK void __msan_init(void);
 WEAK void __tsan_init(void);
 WEAK void __hwasan_init(void);
+WEAK void __sanitizer_set_report_fd(void *fd);
 
 /* Whether the address of a weak function is not null; through a volatile, since KLEE has no such addresses and
  * the compiler would not compare them otherwise. */
@@ -74,6 +75,13 @@ void p3_config_read(char **environment) {
   /* Not in KLEE: files made of symbolic bytes would have to be made concrete, and every path would write the
    * same ones. */
   outdir = klee ? NULL : value_of(environment, "P3_OUTDIR");
+}
+
+/* A sanitizer would report to descriptor 2, which is the running version's capture and lost when the product dies. */
+void p3_config_redirect_reports(void) {
+  void (*volatile set)(void *) = __sanitizer_set_report_fd;
+  if (p3_config.sanitized && p3_originals[2].fd >= 0 && set)
+    set((void *)(intptr_t)p3_originals[2].fd);
 }
 
 /* Opened early and kept: the program may change its directory or its root. */

@@ -25,6 +25,7 @@ void p3_config_read(char **environment);
 /* Whether a string of the environment is one of these variables. */
 bool p3_is_control(const char *variable);
 void p3_config_open_outdir(void);
+void p3_config_redirect_reports(void);
 
 /* ---- klee.c ---- */
 

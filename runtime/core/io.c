@@ -317,9 +317,18 @@ const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]) {
 
 /* ---- FILEs over virtual descriptors ---- */
 
+/* Whose stream it is, and which virtual descriptor. A FILE carries both in the pointer itself: sanitizers keep it
+ * where they do not look for pointers and would report memory as lost. */
 struct cookie {
   int version, fd;
 };
+
+static void *pack(struct cookie cookie) { return (void *)((intptr_t)cookie.fd * P3_MAX_VERSIONS + cookie.version); }
+
+static struct cookie unpack(void *argument) {
+  intptr_t packed = (intptr_t)argument;
+  return (struct cookie){packed % P3_MAX_VERSIONS, packed / P3_MAX_VERSIONS};
+}
 
 /* libc's names for bits of FILE._flags; part of its binary interface. */
 #define UNBUFFERED 0x2
@@ -327,25 +336,25 @@ struct cookie {
 #define LINE_BUFFERED 0x200
 
 /* Like libc: before an unbuffered or line-buffered stream is read, a line-buffered stdout is written out. */
-static void flush_prompt(struct cookie *cookie) {
-  FILE **files = p3_states[cookie->version].files;
-  if (cookie->fd != 0 || !files[0] || !files[1] || !(files[0]->_flags & (UNBUFFERED | LINE_BUFFERED)))
+static void flush_prompt(struct cookie cookie) {
+  FILE **files = p3_states[cookie.version].files;
+  if (cookie.fd != 0 || !files[0] || !files[1] || !(files[0]->_flags & (UNBUFFERED | LINE_BUFFERED)))
     return;
   if ((files[1]->_flags & (LINE_BUFFERED | NO_WRITES)) == LINE_BUFFERED)
     fflush(files[1]);
 }
 
 static ssize_t cookie_read(void *argument, char *bytes, size_t size) {
-  struct cookie *cookie = argument;
+  struct cookie cookie = unpack(argument);
   flush_prompt(cookie);
-  return p3_fd_read(cookie->version, cookie->fd, bytes, size);
+  return p3_fd_read(cookie.version, cookie.fd, bytes, size);
 }
 
 static ssize_t cookie_write(void *argument, const char *bytes, size_t size) {
-  struct cookie *cookie = argument;
+  struct cookie cookie = unpack(argument);
   size_t left = size;
   while (left) {
-    ssize_t done = p3_fd_write(cookie->version, cookie->fd, bytes, left);
+    ssize_t done = p3_fd_write(cookie.version, cookie.fd, bytes, left);
     if (done < 0)
       break;
     bytes += done;
@@ -355,8 +364,8 @@ static ssize_t cookie_write(void *argument, const char *bytes, size_t size) {
 }
 
 static int cookie_seek(void *argument, off64_t *offset, int whence) {
-  struct cookie *cookie = argument;
-  off_t at = p3_fd_seek(cookie->version, cookie->fd, *offset, whence);
+  struct cookie cookie = unpack(argument);
+  off_t at = p3_fd_seek(cookie.version, cookie.fd, *offset, whence);
   if (at < 0)
     return -1;
   *offset = at;
@@ -364,10 +373,8 @@ static int cookie_seek(void *argument, off64_t *offset, int whence) {
 }
 
 static int cookie_close(void *argument) {
-  struct cookie *cookie = argument;
-  int result = p3_fd_close(cookie->version, cookie->fd);
-  free(cookie);
-  return result;
+  struct cookie cookie = unpack(argument);
+  return p3_fd_close(cookie.version, cookie.fd);
 }
 
 /* uclibc's fdopen asks whether the descriptor is a terminal. Of a symbolic standard input KLEE answers that with a
@@ -396,13 +403,6 @@ static FILE *klee_input(int fd) {
 FILE *p3_fd_file(int version, int fd, const char *mode) {
   if (p3_in_klee())
     return fd == 0 ? klee_input(p3_fd_real(version, fd)) : fdopen(p3_fd_real(version, fd), mode);
-  struct cookie *cookie = malloc(sizeof *cookie);
-  if (!cookie)
-    return NULL;
-  *cookie = (struct cookie){version, fd};
   static const cookie_io_functions_t functions = {cookie_read, cookie_write, cookie_seek, cookie_close};
-  FILE *file = fopencookie(cookie, mode, functions);
-  if (!file)
-    free(cookie);
-  return file;
+  return fopencookie(pack((struct cookie){version, fd}), mode, functions);
 }

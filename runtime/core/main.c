@@ -192,6 +192,7 @@ int main(int argc, char **argv, char **envp) {
     main_thread = pthread_self();
   p3_config_read(envp);
   p3_fds_init();
+  p3_config_redirect_reports();
   p3_config_open_outdir();
   p3_switch_init();
   p3_captures_init();
