@@ -307,11 +307,31 @@ pub(super) fn plain_type(ty: Type) -> String {
     plain
 }
 
-/// Strips the `.N` that LLVM appends to names that are taken.
+/// Strips the `.N` that LLVM appends to names that are taken, again and again in every module it links or loads.
 pub(super) fn without_number(name: &str) -> &str {
-    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    match base.strip_suffix('.') {
-        Some(base) if base.len() + 1 < name.len() && !base.is_empty() => base,
-        _ => name,
+    let mut name = name;
+    loop {
+        let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        match base.strip_suffix('.') {
+            Some(shorter) if base.len() < name.len() && !shorter.is_empty() => name = shorter,
+            _ => return name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_prefixes_and_numbers() {
+        assert_eq!(without_number("help.3"), "help");
+        assert_eq!(without_number("struct.anon.57.890"), "struct.anon");
+        assert_eq!(without_number("sha256"), "sha256");
+        assert_eq!(without_number(".5"), ".5");
+        assert_eq!(without_prefix("_PP12_main"), "main");
+        assert_eq!(without_prefix("_PPmain"), "_PPmain");
+        assert_eq!(without_prefix("_PP_main"), "_PP_main");
+        assert_eq!(without_prefix("main"), "main");
     }
 }

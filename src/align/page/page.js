@@ -27,6 +27,14 @@ function isOneSided(f) {
 function percent(part, all) {
   return all ? Math.floor((100 * part) / all) : 100;
 }
+// Paths without the directories that both share.
+function shortNames(names) {
+  const parts = names.map((name) => name.split('/'));
+  let same = 0;
+  while (parts.every((p) => p.length > same + 1 && p[same] === parts[0][same])) same++;
+  return parts.map((p) => (same ? p.slice(same) : p).join('/'));
+}
+const versionNames = shortNames(data.versions);
 function fileName(place) {
   return data.files[place[0]].split('/').pop();
 }
@@ -44,8 +52,8 @@ function shown() {
 }
 
 function drawTotals() {
-  const [a, b] = data.versions;
-  $('versions').replaceChildren(a, make('span', {}, ' and '), b);
+  $('versions').replaceChildren(versionNames[0], make('span', {}, ' and '), versionNames[1]);
+  $('versions').title = data.versions.join(' and ');
   const two = data.functions.filter((f) => !isOneSided(f));
   const all = two.reduce((sum, f) => sum + most(f), 0);
   const matched = two.reduce((sum, f) => sum + f.matched, 0);
@@ -128,7 +136,7 @@ function drawFunction() {
   table.className = (state.source ? '' : 'no-source ') + (state.code && hasCode ? '' : 'no-code');
   const columns = make('div', { class: 'columns' });
   const title = (side) => make('div', { class: 'title' },
-    make('b', {}, f.sides[side] ? f.sides[side].name : 'missing'), '  ' + data.versions[side],
+    make('b', {}, f.sides[side] ? f.sides[side].name : 'missing'), '  ' + versionNames[side],
     f.sides[side] && f.sides[side].place ? `  ${fileName(f.sides[side].place)}:${f.sides[side].place[1]}` : '');
   columns.append(make('div', { class: 'title' }), title(0), title(1), make('div', { class: 'title' }));
   const folded = state.fold ? hidden(f.rows) : [];
@@ -202,9 +210,9 @@ function drawCell(f, side, index, status, otherLines, otherCode) {
   const node = f.sides[side].nodes[index];
   const id = `${side}-${index}`;
   const link = ([to, label]) =>
-    make('span', {}, label ? label + ' ' : '', make('a', {
+    make('span', { class: 'way' }, label ? label + ' ' : '', make('a', {
       href: '#', onclick(event) { event.preventDefault(); reveal(f, side, to); },
-    }, 'n' + to), ' ');
+    }, 'n' + to));
   const many = node.next.length > 8;
   const ways = make('span', { class: 'to' }, node.next.length ? '→ ' : '', ...node.next.slice(0, 8).map(link),
     many ? `and ${node.next.length - 8} more` : '');
