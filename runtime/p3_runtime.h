@@ -48,7 +48,7 @@ struct p3_state {
   bool assert_failed;
   /* A signal whose default action ends the version and that arrived inside core/ (see p3_inside); 0: none. */
   volatile int doomed;
-  FILE *files[3]; /* the version's stdin, stdout, stderr */
+  FILE *files[3];       /* the version's stdin, stdout, stderr */
   char ***environ_slot; /* the version's own `environ`; null: the process's */
   /* owned by core/switch.c */
   mode_t umask;
@@ -75,7 +75,7 @@ extern const unsigned p3_checks;                   /* P3_CHECK_* */
 extern void (*const p3_lockstep)(void); /* runs all versions together; null: one after the other */
 
 /* Emitted by the isolate pass in every version. */
-extern const int p3v_index;                         /* 0-based number of this version, a constant */
+extern const int p3v_index;                            /* 0-based number of this version, a constant */
 int p3v_user_main(int argc, char **argv, char **envp); /* the entry function, adapted */
 void p3v_user_ctors(int argc, char **argv, char **envp);
 void p3v_user_dtors(void);
@@ -101,12 +101,13 @@ _Noreturn void p3_fatal(const char *format, ...) __attribute__((format(printf, 1
  * sigsetjmp; p3_crash(signal), called from a handler of core/signals.c on the thread that runs the
  * version's main, records `signal` as its end and leaves its stack; the other versions go on.
  * Only callable while p3_contained() holds, which says that the calling thread is that thread.
- * p3_crash(0): the version's end is recorded already (exit() in a signal handler or on another thread), only its
- * stack is left. */
+ * p3_crash(0): the version's end is recorded already (exit() in a signal handler or on another thread), only
+ * its stack is left. */
 bool p3_contained(void);
 _Noreturn void p3_crash(int signal);
-/* Above 0: this thread is in core/ with its data in disorder. A handler must not leave the stack then (p3_crash,
- * siglongjmp) but set p3_states[].doomed and return: core/ ends the version when its data is in order. */
+/* Above 0: this thread is in core/ with its data in disorder. A handler must not leave the stack then
+ * (p3_crash, siglongjmp) but set p3_states[].doomed and return: core/ ends the version when its data is in
+ * order. */
 extern _Thread_local int p3_inside;
 
 /* core/switch.c: process-wide attributes (real descriptors 0-2, current directory, umask, libc's environ,
@@ -170,7 +171,8 @@ void p3_fd_unread(int version, int fd, size_t size);
 /* Whether data has to go through p3_fd_read or p3_fd_write, since the real descriptor does not carry it. */
 bool p3_fd_is_logged(int version, int fd);
 bool p3_fd_is_captured(int version, int fd);
-/* fopencookie or fdopen on a virtual descriptor; natively the FILE goes through p3_fd_read and p3_fd_write. */
+/* fopencookie or fdopen on a virtual descriptor; natively the FILE goes through p3_fd_read and p3_fd_write.
+ */
 FILE *p3_fd_file(int version, int fd, const char *mode);
 /* In a child about to exec: every descriptor of the version without close-on-exec gets its virtual number as
  * real number, all others are closed by the exec. If that fails the table is as good as before. */
@@ -185,8 +187,9 @@ const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]);
 int p3_fd_named(const char *path);
 
 /* core/show.c: copies what children wrote into the version's captures on to the real descriptors, if the
- * version is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting long.
- * Returns 0, or the errno of the real descriptor (EPIPE: nobody reads the product's output any more). */
+ * version is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting
+ * long. Returns 0, or the errno of the real descriptor (EPIPE: nobody reads the product's output any more).
+ */
 int p3_show(int version);
 
 /* version/stdio_*.c: the version's FILEs. The three standard ones are cookie FILEs over virtual descriptors

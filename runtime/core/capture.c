@@ -1,10 +1,11 @@
 /* What the versions write to their standard output and error.
  *
- * Natively a capture is a file without a name, so that large output needs no memory. Its open file description
- * has the flags of the real stream, and where that is a regular file the same offsets: seeking, truncating and
- * appending mean the same in both. Output of the shown version goes to the real stream first, and what that one
- * accepted goes into the capture. So the version sees the real stream's errors, SIGPIPE and partial writes.
- * Where the real stream began to fail is kept: the other versions meet the same error at the same place.
+ * Natively a capture is a file without a name, so that large output needs no memory. Its open file
+ * description has the flags of the real stream, and where that is a regular file the same offsets: seeking,
+ * truncating and appending mean the same in both. Output of the shown version goes to the real stream first,
+ * and what that one accepted goes into the capture. So the version sees the real stream's errors, SIGPIPE and
+ * partial writes. Where the real stream began to fail is kept: the other versions meet the same error at the
+ * same place.
  *
  * In KLEE a capture is memory and its bytes stay symbolic. */
 #include "core.h"
@@ -64,11 +65,10 @@ static void init_native(int version, int stream) {
     lseek(capture->write, capture->base, SEEK_SET);
   p3_shared->shown[stream] = capture->base;
   int mine = p3_fd_hide(fcntl(capture->write, F_DUPFD_CLOEXEC, 3));
-  p3_fds_set(version, stream,
-             (struct p3_entry){.real = mine,
-                               .kind = P3_CAPTURE,
-                               .stream = stream,
-                               .nonblock = original->flags & O_NONBLOCK});
+  p3_fds_set(
+      version, stream,
+      (struct p3_entry){
+          .real = mine, .kind = P3_CAPTURE, .stream = stream, .nonblock = original->flags & O_NONBLOCK});
 }
 
 void p3_captures_init(void) {
@@ -150,7 +150,8 @@ static bool has_no_reader(int stream) {
   if (!S_ISFIFO(original->stat.st_mode) && !S_ISSOCK(original->stat.st_mode))
     return false;
   struct pollfd poll_it = {.fd = original->fd, .events = POLLOUT};
-  return poll(&poll_it, 1, 0) == 1 && poll_it.revents & (S_ISFIFO(original->stat.st_mode) ? POLLERR : POLLHUP);
+  return poll(&poll_it, 1, 0) == 1 &&
+         poll_it.revents & (S_ISFIFO(original->stat.st_mode) ? POLLERR : POLLHUP);
 }
 
 static ssize_t fails(int error) {
@@ -198,13 +199,16 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
   off_t *shown = &p3_shared->shown[stream];
   bool outer = !busy[stream];
   busy[stream] = true;
-  if (outer && lseek(capture->write, 0, SEEK_CUR) != *shown)
+  off_t at = lseek(capture->write, 0, SEEK_CUR);
+  if (outer && at != *shown) {
     p3_show(version);
+    at = lseek(capture->write, 0, SEEK_CUR);
+  }
   ssize_t done = writev(p3_originals[stream].fd, parts, count);
   int error = errno;
   if (done >= 0) {
     keep(capture->write, parts, count, done);
-    *shown = lseek(capture->write, 0, SEEK_CUR);
+    *shown = at + done;
   } else if (error != EAGAIN && error != EINTR && !p3_shared->error[stream]) {
     p3_shared->limit[stream] = lseek(capture->write, 0, SEEK_CUR);
     p3_shared->error[stream] = error;
@@ -216,7 +220,8 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
 }
 
 /* Not inlined: KLEE calls what finds thread-local variables (p3_inside) as external code. */
-__attribute__((noinline)) static ssize_t write_file(int version, int stream, const struct iovec *parts, int count) {
+__attribute__((noinline)) static ssize_t write_file(int version, int stream, const struct iovec *parts,
+                                                    int count) {
   struct p3_capture *capture = &p3_captures[version][stream];
   p3_inside++;
   pthread_mutex_lock(&mutexes[stream]);

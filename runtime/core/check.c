@@ -1,7 +1,7 @@
 /* The checks at the end of a product: equal output, equal end, no failed assertion.
  *
- * Natively the captures are compared block by block out of their files. In KLEE the differences of all bytes are
- * accumulated and there is one branch on the result, so that the comparison forks at most once. */
+ * Natively the captures are compared block by block out of their files. In KLEE the differences of all bytes
+ * are accumulated and there is one branch on the result, so that the comparison forks at most once. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,19 +33,33 @@ static size_t first_difference(const char *a, const char *b, size_t size) {
   return i;
 }
 
+/* Finds line and column of a difference, which costs a second look at what stands before it. */
+static void locate(struct p3_difference *difference, int stream) {
+  static char bytes[1 << 16];
+  difference->line = difference->column = 1;
+  for (off_t at = 0; at < difference->offset;) {
+    off_t left = difference->offset - at;
+    size_t size =
+        p3_capture_get(0, stream, at, bytes, left < (off_t)sizeof bytes ? (size_t)left : sizeof bytes);
+    if (!size)
+      return;
+    count_lines(difference, bytes, size);
+    at += size;
+  }
+}
+
 static void compare(int version, int stream) {
-  struct p3_difference *difference = &p3_differences[version][stream];
-  *difference = (struct p3_difference){.line = 1, .column = 1};
   static char a[1 << 16], b[1 << 16];
+  struct p3_difference *difference = &p3_differences[version][stream];
   for (off_t at = 0;;) {
     size_t size_a = p3_capture_get(0, stream, at, a, sizeof a);
     size_t size_b = p3_capture_get(version, stream, at, b, sizeof b);
     size_t size = size_a < size_b ? size_a : size_b;
-    size_t same = memcmp(a, b, size) == 0 ? size : first_difference(a, b, size);
-    count_lines(difference, a, same);
-    if (same < size || size_a != size_b) {
+    if (size_a != size_b || memcmp(a, b, size) != 0) {
+      size_t same = first_difference(a, b, size);
       found(difference, at + same, same < size_a ? (unsigned char)a[same] : -1,
             same < size_b ? (unsigned char)b[same] : -1);
+      locate(difference, stream);
       return;
     }
     if (!size)
@@ -66,12 +80,13 @@ static void compare_in_memory(int version, int stream) {
 }
 
 void p3_checks_run(void) {
+  bool wanted = p3_checks & P3_CHECK_OUTPUT || p3_config.show_all || p3_config.outdir >= 0;
   const struct p3_state *first = &p3_states[0];
   for (int i = 0; i < p3_count; i++) {
     const struct p3_state *state = &p3_states[i];
     p3_assert_failed |= state->assert_failed;
     p3_status_failed |= state->end != first->end || state->value != first->value;
-    for (int stream = 1; i && stream <= 2; stream++) {
+    for (int stream = 1; i && wanted && stream <= 2; stream++) {
       if (p3_in_klee())
         compare_in_memory(i, stream);
       else
@@ -125,8 +140,8 @@ static void say_status(void) {
     char a[32], b[32];
     p3_status_text(0, a, sizeof a);
     p3_status_text(i, b, sizeof b);
-    p3_say("status: version 1 (%s) ended with %s, version %d (%s) with %s", p3_names[0], a, i + 1, p3_names[i],
-           b);
+    p3_say("status: version 1 (%s) ended with %s, version %d (%s) with %s", p3_names[0], a, i + 1,
+           p3_names[i], b);
     return;
   }
 }

@@ -18,8 +18,8 @@ WEAK void __tsan_init(void);
 WEAK void __hwasan_init(void);
 WEAK void __sanitizer_set_report_fd(void *fd);
 
-/* Whether the address of a weak function is not null; through a volatile, since KLEE has no such addresses and
- * the compiler would not compare them otherwise. */
+/* Whether the address of a weak function is not null; through a volatile, since KLEE has no such addresses
+ * and the compiler would not compare them otherwise. */
 static bool defined(void (*volatile function)(void)) { return function != NULL; }
 
 /* A version's number, 1-based; P3_NOBODY for `word`. */

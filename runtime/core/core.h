@@ -34,7 +34,8 @@ size_t p3_object_size(void *object);
 
 /* ---- float.c ---- */
 
-/* Exchanges the floating-point environment of `from`, which may be P3_NOBODY, for that of `to`. Natively only. */
+/* Exchanges the floating-point environment of `from`, which may be P3_NOBODY, for that of `to`. Natively
+ * only. */
 void p3_float_switch(int from, int to);
 
 /* ---- main.c ---- */
@@ -52,7 +53,7 @@ void p3_status_text(int version, char *text, size_t size);
 struct p3_original {
   int fd; /* hidden; -1: closed when the product was started */
   struct stat stat;
-  int flags;   /* F_GETFL */
+  int flags; /* F_GETFL */
   bool tty;
   off_t start; /* offset of a regular file */
 };
@@ -95,10 +96,10 @@ void p3_unlock(struct p3_guard *guard);
 
 /* ---- capture.c ---- */
 
-/* The captured output of one version on descriptor 1 or 2. Natively a file without a name: `write` is what the
- * version writes to, `read` a second open file description of it. Where the real stream is a regular file the
- * capture has the same offsets, so that seeking means the same in both; its content starts at `base`. In KLEE
- * the bytes are in memory. */
+/* The captured output of one version on descriptor 1 or 2. Natively a file without a name: `write` is what
+ * the version writes to, `read` a second open file description of it. Where the real stream is a regular file
+ * the capture has the same offsets, so that seeking means the same in both; its content starts at `base`. In
+ * KLEE the bytes are in memory. */
 struct p3_capture {
   int write, read;
   off_t base;
@@ -109,16 +110,16 @@ extern struct p3_capture p3_captures[P3_MAX_VERSIONS][3]; /* [0] unused */
 
 /* Survives fork shared, so that forked children go on showing where their parent stopped. */
 struct p3_shared {
-  off_t shown[3];   /* how far the shown version's captures were copied on */
-  off_t limit[3];   /* where the real stream began to fail */
-  int error[3];     /* and how; 0: it works */
+  off_t shown[3]; /* how far the shown version's captures were copied on */
+  off_t limit[3]; /* where the real stream began to fail */
+  int error[3];   /* and how; 0: it works */
 };
 extern struct p3_shared *p3_shared;
 
 void p3_captures_init(void);
 /* After a version left the stack, or in a forked child: nobody is writing any more. */
 void p3_captures_unlock(void);
-int p3_temporary_file(void);          /* hidden, read-write, no name; -1 and errno */
+int p3_temporary_file(void); /* hidden, read-write, no name; -1 and errno */
 off_t p3_capture_length(int version, int stream);
 /* Bytes [from, from + size) of the output into `bytes`; the number copied. */
 size_t p3_capture_get(int version, int stream, off_t from, char *bytes, size_t size);
@@ -145,7 +146,8 @@ struct p3_difference {
   off_t line, column; /* 1-based */
   int byte_a, byte_b; /* -1: the output ends there */
 };
-extern struct p3_difference p3_differences[P3_MAX_VERSIONS][3]; /* version i against version 0, streams 1, 2 */
+extern struct p3_difference p3_differences[P3_MAX_VERSIONS]
+                                          [3]; /* version i against version 0, streams 1, 2 */
 extern bool p3_output_failed, p3_status_failed, p3_assert_failed;
 void p3_checks_run(void);
 void p3_checks_say(void);

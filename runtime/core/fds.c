@@ -1,9 +1,9 @@
 /* One descriptor table per version.
  *
- * A version must see the numbers that it would see alone: the lowest free one, whatever the other versions and
- * the runtime have open. So its numbers are virtual. A number above 2 is its own real number whenever that one
- * is free, since code that the runtime does not know (libraries, children) uses real numbers. The real
- * descriptors behind 0-2 are hidden (high numbers); real 0-2 only mirror those of the owner.
+ * A version must see the numbers that it would see alone: the lowest free one, whatever the other versions
+ * and the runtime have open. So its numbers are virtual. A number above 2 is its own real number whenever
+ * that one is free, since code that the runtime does not know (libraries, children) uses real numbers. The
+ * real descriptors behind 0-2 are hidden (high numbers); real 0-2 only mirror those of the owner.
  *
  * Lookups take no lock: chunks of the table are never moved. Changes are made under the lock.
  *
@@ -197,8 +197,8 @@ static int number_limit(void) {
   return limit.rlim_cur;
 }
 
-/* The lowest free number. Numbers below `real`, the kernel's choice, that nobody here knows but that are taken
- * belong to unknown code of this version and would be taken if it ran alone. */
+/* The lowest free number. Numbers below `real`, the kernel's choice, that nobody here knows but that are
+ * taken belong to unknown code of this version and would be taken if it ran alone. */
 static int lowest_free(int version, int real, int lowest) {
   for (int fd = lowest;; fd++) {
     struct p3_entry *entry = slot(version, fd, false);
@@ -300,7 +300,8 @@ static int dup2_locked(int version, int from, int to, bool cloexec) {
     like.real = dup(source->real);
   } else if (to <= 2) {
     /* In place, so that a FILE that has the real number keeps it. */
-    like.real = target->real >= 0 ? dup3(source->real, target->real, O_CLOEXEC) : duplicate_high(source->real);
+    like.real =
+        target->real >= 0 ? dup3(source->real, target->real, O_CLOEXEC) : duplicate_high(source->real);
     if (like.real >= 0) {
       mark_hidden(like.real, true);
       if (p3_owner == version)

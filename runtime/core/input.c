@@ -1,11 +1,11 @@
 /* Standard input: every version reads all of it, each with its own position.
  *
- * A regular file or block device is opened once more per version; the shown version (else the first) keeps the
- * product's own open file description, so that whoever reads on after the product finds the position where that
- * version left it. Anything else (pipe, terminal, socket, character device) can be read only once: what is read
- * goes into a log, a file without a name, and each version has its own open file description of the log, whose
- * offset is its position; a forked child shares it, as it would share the pipe. Beyond the log a version reads
- * from the real descriptor exactly what it asks for, never more.
+ * A regular file or block device is opened once more per version; the shown version (else the first) keeps
+ * the product's own open file description, so that whoever reads on after the product finds the position
+ * where that version left it. Anything else (pipe, terminal, socket, character device) can be read only once:
+ * what is read goes into a log, a file without a name, and each version has its own open file description of
+ * the log, whose offset is its position; a forked child shares it, as it would share the pipe. Beyond the log
+ * a version reads from the real descriptor exactly what it asks for, never more.
  *
  * On a terminal the replay keeps what the line discipline does: one line per read, and an end of file is seen
  * once at the place where it was typed. */
@@ -95,9 +95,7 @@ static off_t log_size(void) {
 }
 
 /* Whether the next thing for the version is an end of file; where the next one is. */
-static off_t next_end(int version) {
-  return ends_seen[version] < end_count ? ends[ends_seen[version]] : -1;
-}
+static off_t next_end(int version) { return ends_seen[version] < end_count ? ends[ends_seen[version]] : -1; }
 
 off_t p3_log_pending(int version) {
   off_t at = lseek(cursors[version], 0, SEEK_CUR), size = log_size(), end = next_end(version);

@@ -1,9 +1,9 @@
 /* Operations on virtual descriptors whose data or properties are not simply those of the real one.
  *
- * Three kinds (core.h): plain ones go straight to the real descriptor, logged ones are a standard input that can
- * be read only once, captured ones are standard output and error. A captured stream answers like the real one
- * behind it. Where that is a regular file, whatever changes offset or size is done in the capture and, for the
- * shown version, in the real file. */
+ * Three kinds (core.h): plain ones go straight to the real descriptor, logged ones are a standard input that
+ * can be read only once, captured ones are standard output and error. A captured stream answers like the real
+ * one behind it. Where that is a regular file, whatever changes offset or size is done in the capture and,
+ * for the shown version, in the real file. */
 #include "core.h"
 #include <errno.h>
 #include <limits.h>
@@ -30,8 +30,8 @@ bool p3_fd_is_logged(int version, int fd) { return is_kind(version, fd, P3_LOG);
 
 bool p3_fd_is_captured(int version, int fd) { return is_kind(version, fd, P3_CAPTURE); }
 
-/* Standard output on a terminal or socket can usually be read, too; if it is the same one as standard input, then
- * from what is logged of that. */
+/* Standard output on a terminal or socket can usually be read, too; if it is the same one as standard input,
+ * then from what is logged of that. */
 static ssize_t read_captured(int version, struct p3_entry *entry, void *bytes, size_t size) {
   const struct p3_original *mine = original(entry), *input = &p3_originals[0];
   if ((mine->flags & O_ACCMODE) != O_RDWR || is_image(entry)) {
@@ -250,7 +250,8 @@ int p3_fd_set_flags(int version, int fd, int flags) {
     return -1;
   if (entry->kind != P3_CAPTURE)
     return fcntl(p3_fd_meta(version, fd), F_SETFL, flags);
-  /* Of the version's own only: whether the real stream may block is the business of who started the product. */
+  /* Of the version's own only: whether the real stream may block is the business of who started the product.
+   */
   entry->nonblock = flags & O_NONBLOCK;
   if (!is_image(entry))
     return 0;
@@ -377,9 +378,9 @@ static int cookie_close(void *argument) {
   return p3_fd_close(cookie.version, cookie.fd);
 }
 
-/* uclibc's fdopen asks whether the descriptor is a terminal. Of a symbolic standard input KLEE answers that with a
- * fork. So the FILE is made on the product's stdout, which is concrete, and then given the descriptor and the
- * direction, at the places where uclibc keeps them. */
+/* uclibc's fdopen asks whether the descriptor is a terminal. Of a symbolic standard input KLEE answers that
+ * with a fork. So the FILE is made on the product's stdout, which is concrete, and then given the descriptor
+ * and the direction, at the places where uclibc keeps them. */
 struct uclibc_file {
   unsigned short flags;
   unsigned char unread[2];

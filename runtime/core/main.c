@@ -1,8 +1,8 @@
 /* The product's entry: prepares every version, runs them one after the other, compares, reports, ends.
  *
- * Natively each version runs under sigsetjmp: a crash signal leaves its stack by p3_crash and the other versions
- * still run. A sanitizer or a fuzzer wants to see crashes itself, and KLEE has neither signals nor setjmp: there
- * nothing is contained. */
+ * Natively each version runs under sigsetjmp: a crash signal leaves its stack by p3_crash and the other
+ * versions still run. A sanitizer or a fuzzer wants to see crashes itself, and KLEE has neither signals nor
+ * setjmp: there nothing is contained. */
 #include "core.h"
 #include "p3_process.h"
 #include <errno.h>

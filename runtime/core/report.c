@@ -4,12 +4,11 @@
  *   "difference": whether the versions differ in output or end;
  *   "versions": [{"name": input file, "status": "exit N" | "signal NAME", "assert_failed": bool,
  *                 "stdout_length": bytes, "stderr_length": bytes}, ...] in the order of the merge;
- *   "checks": {"output", "status", "assert": {"enabled": bool, "verdict": "pass" | "fail"}}, where a verdict is
- *             given for disabled checks, too;
- *   "differences": [{"stream": "stdout" | "stderr", "versions": [1, i], "offset": bytes before the difference,
- *                    "line", "column": from 1, in bytes, "bytes": [of version 1, of i], null: ended}, ...], the first
- *                  one per version and stream.
- * Names are escaped as JSON strings; bytes that are not UTF-8 become U+FFFD. */
+ *   "checks": {"output", "status", "assert": {"enabled": bool, "verdict": "pass" | "fail"}}, where a verdict
+ * is given for disabled checks, too; "differences": [{"stream": "stdout" | "stderr", "versions": [1, i],
+ * "offset": bytes before the difference, "line", "column": from 1, in bytes, "bytes": [of version 1, of i],
+ * null: ended}, ...], the first one per version and stream. Names are escaped as JSON strings; bytes that are
+ * not UTF-8 become U+FFFD. */
 #include "core.h"
 #include <errno.h>
 #include <string.h>
@@ -17,13 +16,14 @@
 
 static const char *signal_name(int number) {
   static const char *const names[] = {
-      [SIGHUP] = "HUP",       [SIGINT] = "INT",   [SIGQUIT] = "QUIT", [SIGILL] = "ILL",   [SIGTRAP] = "TRAP",
-      [SIGABRT] = "ABRT",     [SIGBUS] = "BUS",   [SIGFPE] = "FPE",   [SIGKILL] = "KILL", [SIGUSR1] = "USR1",
-      [SIGSEGV] = "SEGV",     [SIGUSR2] = "USR2", [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
-      [SIGSTKFLT] = "STKFLT", [SIGCHLD] = "CHLD", [SIGCONT] = "CONT", [SIGSTOP] = "STOP", [SIGTSTP] = "TSTP",
-      [SIGTTIN] = "TTIN",     [SIGTTOU] = "TTOU", [SIGURG] = "URG",   [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ",
-      [SIGVTALRM] = "VTALRM", [SIGPROF] = "PROF", [SIGWINCH] = "WINCH", [SIGIO] = "POLL", [SIGPWR] = "PWR",
-      [SIGSYS] = "SYS",
+      [SIGHUP] = "HUP",   [SIGINT] = "INT",       [SIGQUIT] = "QUIT", [SIGILL] = "ILL",
+      [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT",     [SIGBUS] = "BUS",   [SIGFPE] = "FPE",
+      [SIGKILL] = "KILL", [SIGUSR1] = "USR1",     [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",
+      [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM",     [SIGTERM] = "TERM", [SIGSTKFLT] = "STKFLT",
+      [SIGCHLD] = "CHLD", [SIGCONT] = "CONT",     [SIGSTOP] = "STOP", [SIGTSTP] = "TSTP",
+      [SIGTTIN] = "TTIN", [SIGTTOU] = "TTOU",     [SIGURG] = "URG",   [SIGXCPU] = "XCPU",
+      [SIGXFSZ] = "XFSZ", [SIGVTALRM] = "VTALRM", [SIGPROF] = "PROF", [SIGWINCH] = "WINCH",
+      [SIGIO] = "POLL",   [SIGPWR] = "PWR",       [SIGSYS] = "SYS",
   };
   return number > 0 && number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
 }
@@ -118,7 +118,8 @@ static void write_versions(FILE *out) {
     p3_status_text(i, status, sizeof status);
     fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
     write_string(out, p3_names[i]);
-    fprintf(out, ", \"status\": \"%s\", \"assert_failed\": %s, \"stdout_length\": %lld, \"stderr_length\": %lld}",
+    fprintf(out,
+            ", \"status\": \"%s\", \"assert_failed\": %s, \"stdout_length\": %lld, \"stderr_length\": %lld}",
             status, p3_states[i].assert_failed ? "true" : "false", (long long)p3_capture_length(i, 1),
             (long long)p3_capture_length(i, 2));
   }
@@ -126,8 +127,8 @@ static void write_versions(FILE *out) {
 }
 
 static void write_check(FILE *out, const char *name, unsigned bit, bool failed, const char *end) {
-  fprintf(out, "\n    \"%s\": {\"enabled\": %s, \"verdict\": \"%s\"}%s", name, p3_checks & bit ? "true" : "false",
-          failed ? "fail" : "pass", end);
+  fprintf(out, "\n    \"%s\": {\"enabled\": %s, \"verdict\": \"%s\"}%s", name,
+          p3_checks & bit ? "true" : "false", failed ? "fail" : "pass", end);
 }
 
 static void write_byte(FILE *out, int byte) {

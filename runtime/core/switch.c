@@ -2,7 +2,8 @@
  *
  * libc and the kernel keep some attributes once per process. Only the owner's are installed; p3_enter
  * exchanges them when the owner changes, so that a version which never changes one pays nothing for it. The
- * current directory is exchanged through a descriptor and only between versions that are in different ones. */
+ * current directory is exchanged through a descriptor and only between versions that are in different ones.
+ */
 #include "core.h"
 #include "p3_process.h"
 #include <pthread.h>
@@ -33,8 +34,8 @@ static void switch_cwd(struct p3_state *from, struct p3_state *to) {
     (void)!fchdir(to->cwd);
 }
 
-/* After `version` changed its directory, which descriptor `before` stands for. Versions that are still in that
- * one get descriptors of their own, since they could not find back otherwise. */
+/* After `version` changed its directory, which descriptor `before` stands for. Versions that are still in
+ * that one get descriptors of their own, since they could not find back otherwise. */
 static void moved(int version, int before) {
   static unsigned last;
   struct p3_state *me = &p3_states[version];

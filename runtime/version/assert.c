@@ -1,7 +1,6 @@
 /* Ending a version because something is wrong: abort, failed assertions, glibc's own hardening. */
 #include "p3v_libc.h"
 #include "p3v_process.h"
-#include "p3v_libc.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +10,8 @@ int SHIM(raise)(int number);
 int SHIM(sigprocmask)(int how, const sigset_t *set, sigset_t *old);
 
 /* A handler of the program is called, and what it does counts; if it returns, it was in vain. */
-/* A handler may leave for good; if it returns, or there is none, or the signal is ignored, the end is the same. */
+/* A handler may leave for good; if it returns, or there is none, or the signal is ignored, the end is the
+ * same. */
 void SHIM(abort)(void) {
   if (!p3v_klee) {
     sigset_t only;

@@ -1,5 +1,5 @@
-/* Directories: streams over descriptors, functions that start from a directory's descriptor, and the version's own
- * current directory and umask. */
+/* Directories: streams over descriptors, functions that start from a directory's descriptor, and the
+ * version's own current directory and umask. */
 #include "p3v_streams.h"
 #include <dirent.h>
 #include <errno.h>
@@ -58,22 +58,22 @@ int SHIM(dirfd)(DIR *directory) {
 
 PASS(int, faccessat, (int fd, const char *path, int mode, int flags), REAL(fd), path, mode, flags)
 PASS(int, fchmodat, (int fd, const char *path, mode_t mode, int flags), REAL(fd), path, mode, flags)
-PASS(int, fchownat, (int fd, const char *path, uid_t user, gid_t group, int flags), META(fd), path, user, group,
-     flags)
+PASS(int, fchownat, (int fd, const char *path, uid_t user, gid_t group, int flags), META(fd), path, user,
+     group, flags)
 PASS(int, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags), REAL(from_fd), from,
      REAL(to_fd), to, flags)
 PASS(int, mkdirat, (int fd, const char *path, mode_t mode), REAL(fd), path, mode)
 PASS(int, mkfifoat, (int fd, const char *path, mode_t mode), REAL(fd), path, mode)
 PASS(int, mknodat, (int fd, const char *path, mode_t mode, dev_t device), REAL(fd), path, mode, device)
 PASS(ssize_t, readlinkat, (int fd, const char *path, char *target, size_t size), REAL(fd), path, target, size)
-PASS(int, renameat, (int from_fd, const char *from, int to_fd, const char *to), REAL(from_fd), from, REAL(to_fd),
-     to)
-PASS(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags), REAL(from_fd),
-     from, REAL(to_fd), to, flags)
+PASS(int, renameat, (int from_fd, const char *from, int to_fd, const char *to), REAL(from_fd), from,
+     REAL(to_fd), to)
+PASS(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags),
+     REAL(from_fd), from, REAL(to_fd), to, flags)
 PASS(int, symlinkat, (const char *target, int fd, const char *path), target, REAL(fd), path)
 PASS(int, unlinkat, (int fd, const char *path, int flags), REAL(fd), path, flags)
-PASS(int, utimensat, (int fd, const char *path, const struct timespec times[2], int flags), META(fd), path, times,
-     flags)
+PASS(int, utimensat, (int fd, const char *path, const struct timespec times[2], int flags), META(fd), path,
+     times, flags)
 PASS(int, futimesat, (int fd, const char *path, const struct timeval times[2]), META(fd), path, times)
 PASS(int, scandirat,
      (int fd, const char *path, struct dirent ***list, int (*select)(const struct dirent *),

@@ -1,6 +1,7 @@
-/* Ending a version the regular ways, as glibc does it: handlers in reverse order, also those registered meanwhile;
- * exit called by a handler goes on with the remaining ones and its status counts; then destructors, then the
- * FILEs. None of these functions leaves by a jump: they return, and the terminate pass makes the callers return. */
+/* Ending a version the regular ways, as glibc does it: handlers in reverse order, also those registered
+ * meanwhile; exit called by a handler goes on with the remaining ones and its status counts; then
+ * destructors, then the FILEs. None of these functions leaves by a jump: they return, and the terminate pass
+ * makes the callers return. */
 #include "p3v_streams.h"
 #include <signal.h>
 #include <stdlib.h>

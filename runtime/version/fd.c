@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <linux/fs.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,7 +15,9 @@ void SHIM(__chk_fail)(void);
 
 ssize_t SHIM(read)(int fd, void *bytes, size_t size) { return p3_fd_read(p3v_index, fd, bytes, size); }
 
-ssize_t SHIM(write)(int fd, const void *bytes, size_t size) { return p3_fd_write(p3v_index, fd, bytes, size); }
+ssize_t SHIM(write)(int fd, const void *bytes, size_t size) {
+  return p3_fd_write(p3v_index, fd, bytes, size);
+}
 
 ALSO(ssize_t, __read, (int fd, void *bytes, size_t size), read, fd, bytes, size)
 ALSO(ssize_t, __write, (int fd, const void *bytes, size_t size), write, fd, bytes, size)
@@ -37,7 +39,8 @@ ssize_t SHIM(pwrite)(int fd, const void *bytes, size_t size, off_t offset) {
 }
 
 ALSO(ssize_t, pread64, (int fd, void *bytes, size_t size, off_t offset), pread, fd, bytes, size, offset)
-ALSO(ssize_t, pwrite64, (int fd, const void *bytes, size_t size, off_t offset), pwrite, fd, bytes, size, offset)
+ALSO(ssize_t, pwrite64, (int fd, const void *bytes, size_t size, off_t offset), pwrite, fd, bytes, size,
+     offset)
 
 ssize_t SHIM(__read_chk)(int fd, void *bytes, size_t size, size_t room) {
   if (size > room)
@@ -51,12 +54,10 @@ ssize_t SHIM(__pread_chk)(int fd, void *bytes, size_t size, off_t offset, size_t
   return SHIM(pread)(fd, bytes, size, offset);
 }
 
-ALSO(ssize_t, __pread64_chk, (int fd, void *bytes, size_t size, off_t offset, size_t room), __pread_chk, fd, bytes,
-     size, offset, room)
+ALSO(ssize_t, __pread64_chk, (int fd, void *bytes, size_t size, off_t offset, size_t room), __pread_chk, fd,
+     bytes, size, offset, room)
 
-static bool is_plain(int fd) {
-  return !p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd);
-}
+static bool is_plain(int fd) { return !p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd); }
 
 /* A captured or logged descriptor takes the parts one after the other. */
 ssize_t SHIM(preadv2)(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
@@ -93,19 +94,19 @@ ssize_t SHIM(pwritev2)(int fd, const struct iovec *parts, int count, off_t offse
   return total;
 }
 
-ALSO(ssize_t, preadv64v2, (int fd, const struct iovec *parts, int count, off_t offset, int flags), preadv2, fd,
-     parts, count, offset, flags)
-ALSO(ssize_t, pwritev64v2, (int fd, const struct iovec *parts, int count, off_t offset, int flags), pwritev2, fd,
-     parts, count, offset, flags)
+ALSO(ssize_t, preadv64v2, (int fd, const struct iovec *parts, int count, off_t offset, int flags), preadv2,
+     fd, parts, count, offset, flags)
+ALSO(ssize_t, pwritev64v2, (int fd, const struct iovec *parts, int count, off_t offset, int flags), pwritev2,
+     fd, parts, count, offset, flags)
 
 /* Unlike preadv2 and pwritev2 these know no offset -1. */
-#define POSITIONED(name, with_flags)                                                     \
-  ssize_t SHIM(name)(int fd, const struct iovec *parts, int count, off_t offset) {       \
-    if (offset < 0) {                                                                    \
-      errno = EINVAL;                                                                    \
-      return -1;                                                                         \
-    }                                                                                    \
-    return SHIM(with_flags)(fd, parts, count, offset, 0);                                \
+#define POSITIONED(name, with_flags)                                                                         \
+  ssize_t SHIM(name)(int fd, const struct iovec *parts, int count, off_t offset) {                           \
+    if (offset < 0) {                                                                                        \
+      errno = EINVAL;                                                                                        \
+      return -1;                                                                                             \
+    }                                                                                                        \
+    return SHIM(with_flags)(fd, parts, count, offset, 0);                                                    \
   }
 POSITIONED(preadv, preadv2)
 POSITIONED(preadv64, preadv2)

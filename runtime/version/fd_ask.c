@@ -1,4 +1,5 @@
-/* Functions that ask about what a descriptor stands for or change its properties: they go to the real stream. */
+/* Functions that ask about what a descriptor stands for or change its properties: they go to the real stream.
+ */
 #include "p3v_streams.h"
 #include <fcntl.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ PASS(int, futimes, (int fd, const struct timeval times[2]), META(fd), times)
 
 PASS(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t size), META(fd), name, value, size)
 PASS(ssize_t, flistxattr, (int fd, char *list, size_t size), META(fd), list, size)
-PASS(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags), META(fd), name, value,
-     size, flags)
+PASS(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags), META(fd), name,
+     value, size, flags)
 PASS(int, fremovexattr, (int fd, const char *name), META(fd), name)
 
 PASS(int, tcgetattr, (int fd, struct termios *terminal), META(fd), terminal)
@@ -46,7 +47,7 @@ PASS(int, tcflow, (int fd, int action), META(fd), action)
 PASS(int, grantpt, (int fd), META(fd))
 PASS(int, unlockpt, (int fd), META(fd))
 
-PASS(void *, mmap, (void *address, size_t size, int protection, int flags, int fd, off_t offset), address, size,
-     protection, flags, META(fd), offset)
-PASS(void *, mmap64, (void *address, size_t size, int protection, int flags, int fd, off_t offset), address, size,
-     protection, flags, META(fd), offset)
+PASS(void *, mmap, (void *address, size_t size, int protection, int flags, int fd, off_t offset), address,
+     size, protection, flags, META(fd), offset)
+PASS(void *, mmap64, (void *address, size_t size, int protection, int flags, int fd, off_t offset), address,
+     size, protection, flags, META(fd), offset)

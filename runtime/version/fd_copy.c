@@ -1,6 +1,6 @@
-/* Copying between descriptors inside the kernel. Captured output and logged input have to pass through the runtime:
- * sendfile is done by hand there, the others say EINVAL, as they do for many kinds of files, and programs then
- * copy themselves. */
+/* Copying between descriptors inside the kernel. Captured output and logged input have to pass through the
+ * runtime: sendfile is done by hand there, the others say EINVAL, as they do for many kinds of files, and
+ * programs then copy themselves. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static bool is_plain(int fd) {
-  return !p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd);
-}
+static bool is_plain(int fd) { return !p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd); }
 
 /* Reads at *offset, which moves on, or at the descriptor's own position. */
 static ssize_t read_some(int fd, off_t *offset, char *bytes, size_t size) {
@@ -51,15 +49,16 @@ ssize_t SHIM(sendfile)(int output, int input, off_t *offset, size_t size) {
   return done;
 }
 
-ALSO(ssize_t, sendfile64, (int output, int input, off_t *offset, size_t size), sendfile, output, input, offset,
-     size)
+ALSO(ssize_t, sendfile64, (int output, int input, off_t *offset, size_t size), sendfile, output, input,
+     offset, size)
 
 static ssize_t refused(int a, int b) {
   errno = REAL(a) < 0 || REAL(b) < 0 ? EBADF : EINVAL;
   return -1;
 }
 
-ssize_t SHIM(copy_file_range)(int input, off64_t *from, int output, off64_t *to, size_t size, unsigned flags) {
+ssize_t SHIM(copy_file_range)(int input, off64_t *from, int output, off64_t *to, size_t size,
+                              unsigned flags) {
   if (!is_plain(input) || !is_plain(output))
     return refused(input, output);
   return copy_file_range(REAL(input), from, REAL(output), to, size, flags);

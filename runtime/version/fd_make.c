@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* `type NAME parameters`: calls libc's NAME and gives its result a virtual number. */
-#define MAKES(name, parameters, ...) \
+#define MAKES(name, parameters, ...)                                                                         \
   int SHIM(name) parameters { return NEW(name(__VA_ARGS__)); }
 
 /* Both or none. */
@@ -114,10 +114,10 @@ int SHIM(signalfd)(int fd, const sigset_t *mask, int flags) {
 
 PASS(int, eventfd_read, (int fd, eventfd_t *value), REAL(fd), value)
 PASS(int, eventfd_write, (int fd, eventfd_t value), REAL(fd), value)
-PASS(int, timerfd_settime, (int fd, int flags, const struct itimerspec *new, struct itimerspec *old), REAL(fd),
-     flags, new, old)
+PASS(int, timerfd_settime, (int fd, int flags, const struct itimerspec *new, struct itimerspec *old),
+     REAL(fd), flags, new, old)
 PASS(int, timerfd_gettime, (int fd, struct itimerspec *value), REAL(fd), value)
 PASS(int, inotify_add_watch, (int fd, const char *path, uint32_t mask), REAL(fd), path, mask)
 PASS(int, inotify_rm_watch, (int fd, int watch), REAL(fd), watch)
-PASS(int, fanotify_mark, (int fd, unsigned flags, uint64_t mask, int directory, const char *path), REAL(fd), flags,
-     mask, REAL(directory), path)
+PASS(int, fanotify_mark, (int fd, unsigned flags, uint64_t mask, int directory, const char *path), REAL(fd),
+     flags, mask, REAL(directory), path)

@@ -1,5 +1,5 @@
-/* Sockets. On standard streams that are sockets, sending is writing and receiving is reading; control messages
- * that carry descriptors carry virtual numbers. */
+/* Sockets. On standard streams that are sockets, sending is writing and receiving is reading; control
+ * messages that carry descriptors carry virtual numbers. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@ PASS(int, connect, (int fd, const struct sockaddr *address, socklen_t size), MET
 PASS(int, listen, (int fd, int backlog), META(fd), backlog)
 PASS(int, getsockname, (int fd, struct sockaddr *address, socklen_t *size), META(fd), address, size)
 PASS(int, getpeername, (int fd, struct sockaddr *address, socklen_t *size), META(fd), address, size)
-PASS(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *size), META(fd), level, name, value,
-     size)
+PASS(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *size), META(fd), level, name,
+     value, size)
 PASS(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t size), META(fd), level, name,
      value, size)
 PASS(int, shutdown, (int fd, int how), META(fd), how)
@@ -67,8 +67,8 @@ ssize_t SHIM(__recv_chk)(int fd, void *bytes, size_t size, size_t room, int flag
   return SHIM(recv)(fd, bytes, size, flags);
 }
 
-ssize_t SHIM(__recvfrom_chk)(int fd, void *bytes, size_t size, size_t room, int flags, struct sockaddr *address,
-                             socklen_t *address_size) {
+ssize_t SHIM(__recvfrom_chk)(int fd, void *bytes, size_t size, size_t room, int flags,
+                             struct sockaddr *address, socklen_t *address_size) {
   if (size > room)
     SHIM(__chk_fail)();
   return SHIM(recvfrom)(fd, bytes, size, flags, address, address_size);
@@ -95,7 +95,8 @@ static int to_virtual(int real) { return NEW(real); }
 
 ssize_t SHIM(sendmsg)(int fd, const struct msghdr *message, int flags) {
   if (p3_fd_is_captured(p3v_index, fd))
-    return is_socket(fd) ? p3_fd_writev(p3v_index, fd, message->msg_iov, message->msg_iovlen) : not_a_socket();
+    return is_socket(fd) ? p3_fd_writev(p3v_index, fd, message->msg_iov, message->msg_iovlen)
+                         : not_a_socket();
   if (!message->msg_control || !message->msg_controllen)
     return sendmsg(META(fd), message, flags);
   struct msghdr copy = *message;

@@ -1,6 +1,7 @@
 /* Waiting for descriptors: poll, select, epoll.
  *
- * A standard input of which another version has already read more is ready at once, whatever the real one says. */
+ * A standard input of which another version has already read more is ready at once, whatever the real one
+ * says. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <poll.h>
@@ -56,8 +57,8 @@ int SHIM(__poll_chk)(struct pollfd *polled, nfds_t count, int timeout, size_t ro
   return SHIM(poll)(polled, count, timeout);
 }
 
-int SHIM(__ppoll_chk)(struct pollfd *polled, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
-                      size_t room) {
+int SHIM(__ppoll_chk)(struct pollfd *polled, nfds_t count, const struct timespec *timeout,
+                      const sigset_t *mask, size_t room) {
   if (room / sizeof *polled < count)
     SHIM(__chk_fail)();
   return SHIM(ppoll)(polled, count, timeout, mask);
@@ -114,7 +115,8 @@ int SHIM(pselect)(int count, fd_set *input, fd_set *output, fd_set *urgent, cons
     return -1;
   }
   static const struct timespec now;
-  int result = pselect(highest + 1, &real[0], &real[1], &real[2], any_pending(count, input) ? &now : timeout, mask);
+  int result =
+      pselect(highest + 1, &real[0], &real[1], &real[2], any_pending(count, input) ? &now : timeout, mask);
   if (result < 0)
     return result;
   return translate_back(count, input, &real[0], true) + translate_back(count, output, &real[1], false) +
@@ -144,8 +146,8 @@ int SHIM(select)(int count, fd_set *input, fd_set *output, fd_set *urgent, struc
 
 PASS(int, epoll_ctl, (int epoll, int operation, int fd, struct epoll_event *event), REAL(epoll), operation,
      META(fd), event)
-PASS(int, epoll_wait, (int epoll, struct epoll_event *events, int count, int timeout), REAL(epoll), events, count,
-     timeout)
+PASS(int, epoll_wait, (int epoll, struct epoll_event *events, int count, int timeout), REAL(epoll), events,
+     count, timeout)
 PASS(int, epoll_pwait, (int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
      REAL(epoll), events, count, timeout, mask)
 PASS(int, epoll_pwait2,

@@ -1,12 +1,12 @@
-/* Opening files, and paths that name the version's own descriptors. Opening a captured or logged stream by its
- * name (/dev/stdout, /dev/fd/0, ...) gives another descriptor of the same stream. */
+/* Opening files, and paths that name the version's own descriptors. Opening a captured or logged stream by
+ * its name (/dev/stdout, /dev/fd/0, ...) gives another descriptor of the same stream. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HAS_MODE(flags) ((flags) & O_CREAT || ((flags) & O_TMPFILE) == O_TMPFILE)
+#define HAS_MODE(flags) ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE)
 
 static bool is_stream(int fd) { return p3_fd_is_captured(p3v_index, fd) || p3_fd_is_logged(p3v_index, fd); }
 
@@ -36,32 +36,39 @@ static int open_at(int directory, const char *path, int flags, mode_t mode) {
 }
 
 /* The mode is there only if the flags ask for one. */
-#define OPENS(name, last_named, directory)        \
-  {                                               \
-    mode_t mode = 0;                              \
-    if (HAS_MODE(flags)) {                        \
-      va_list arguments;                          \
-      va_start(arguments, last_named);            \
-      mode = va_arg(arguments, mode_t);           \
-      va_end(arguments);                          \
-    }                                             \
-    return open_at(directory, path, flags, mode); \
+#define OPENS(name, last_named, directory)                                                                   \
+  {                                                                                                          \
+    mode_t mode = 0;                                                                                         \
+    if (HAS_MODE(flags)) {                                                                                   \
+      va_list arguments;                                                                                     \
+      va_start(arguments, last_named);                                                                       \
+      mode = va_arg(arguments, mode_t);                                                                      \
+      va_end(arguments);                                                                                     \
+    }                                                                                                        \
+    return open_at(directory, path, flags, mode);                                                            \
   }
 
-int SHIM(open)(const char *path, int flags, ...) OPENS(open, flags, AT_FDCWD)
-int SHIM(open64)(const char *path, int flags, ...) OPENS(open64, flags, AT_FDCWD)
-int SHIM(__open)(const char *path, int flags, ...) OPENS(__open, flags, AT_FDCWD)
-int SHIM(__open64)(const char *path, int flags, ...) OPENS(__open64, flags, AT_FDCWD)
-int SHIM(openat)(int directory, const char *path, int flags, ...) OPENS(openat, flags, directory)
-int SHIM(openat64)(int directory, const char *path, int flags, ...) OPENS(openat64, flags, directory)
+int SHIM(open)(const char *path, int flags,
+               ...) OPENS(open, flags, AT_FDCWD) int SHIM(open64)(const char *path, int flags, ...)
+    OPENS(open64, flags, AT_FDCWD) int SHIM(__open)(const char *path, int flags, ...)
+        OPENS(__open, flags, AT_FDCWD) int SHIM(__open64)(const char *path, int flags, ...)
+            OPENS(__open64, flags, AT_FDCWD) int SHIM(openat)(int directory, const char *path, int flags, ...)
+                OPENS(openat, flags, directory) int SHIM(openat64)(int directory, const char *path, int flags,
+                                                                   ...) OPENS(openat64, flags, directory)
 
-int SHIM(__open_2)(const char *path, int flags) { return open_at(AT_FDCWD, path, flags, 0); }
+                    int SHIM(__open_2)(const char *path, int flags) {
+  return open_at(AT_FDCWD, path, flags, 0);
+}
 
 int SHIM(__open64_2)(const char *path, int flags) { return open_at(AT_FDCWD, path, flags, 0); }
 
-int SHIM(__openat_2)(int directory, const char *path, int flags) { return open_at(directory, path, flags, 0); }
+int SHIM(__openat_2)(int directory, const char *path, int flags) {
+  return open_at(directory, path, flags, 0);
+}
 
-int SHIM(__openat64_2)(int directory, const char *path, int flags) { return open_at(directory, path, flags, 0); }
+int SHIM(__openat64_2)(int directory, const char *path, int flags) {
+  return open_at(directory, path, flags, 0);
+}
 
 int SHIM(creat)(const char *path, mode_t mode) {
   return open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, mode);
@@ -87,8 +94,8 @@ int SHIM(fstatat)(int directory, const char *path, struct stat *stat, int flags)
   return fstatat(META(directory), path, stat, flags);
 }
 
-ALSO(int, fstatat64, (int directory, const char *path, struct stat *stat, int flags), fstatat, directory, path,
-     stat, flags)
+ALSO(int, fstatat64, (int directory, const char *path, struct stat *stat, int flags), fstatat, directory,
+     path, stat, flags)
 
 int SHIM(stat)(const char *path, struct stat *result) {
   int named = p3_fd_named(path);
@@ -119,8 +126,8 @@ int SHIM(__fxstatat)(int version, int directory, const char *path, struct stat *
   return SHIM(fstatat)(directory, path, stat, flags);
 }
 
-ALSO(int, __fxstatat64, (int version, int directory, const char *path, struct stat *stat, int flags), __fxstatat,
-     version, directory, path, stat, flags)
+ALSO(int, __fxstatat64, (int version, int directory, const char *path, struct stat *stat, int flags),
+     __fxstatat, version, directory, path, stat, flags)
 
 int SHIM(statx)(int directory, const char *path, int flags, unsigned mask, struct statx *result) {
   bool empty = flags & AT_EMPTY_PATH && !*path && directory != AT_FDCWD;
@@ -137,10 +144,10 @@ int SHIM(statx)(int directory, const char *path, int flags, unsigned mask, struc
 }
 
 /* Functions of a path that follow it to a descriptor. */
-#define FOLLOWS(type, name, rest_of_parameters, ...)                   \
-  type SHIM(name) rest_of_parameters {                                 \
-    char space[P3_FD_PATH];                                            \
-    return name(p3_fd_path(p3v_index, path, space), ##__VA_ARGS__);    \
+#define FOLLOWS(type, name, rest_of_parameters, ...)                                                         \
+  type SHIM(name) rest_of_parameters {                                                                       \
+    char space[P3_FD_PATH];                                                                                  \
+    return name(p3_fd_path(p3v_index, path, space), ##__VA_ARGS__);                                          \
   }
 
 FOLLOWS(int, access, (const char *path, int mode), mode)

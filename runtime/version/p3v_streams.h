@@ -18,10 +18,10 @@ extern bool p3v_klee;
 #define NEW(real) p3_fd_install(p3v_index, real, 0)
 
 /* `type NAME parameters`, which calls libc's NAME with the given arguments. */
-#define PASS(type, name, parameters, ...) \
+#define PASS(type, name, parameters, ...)                                                                    \
   type SHIM(name) parameters { return name(__VA_ARGS__); }
 /* The same body under another name. */
-#define ALSO(type, alias, parameters, name, ...) \
+#define ALSO(type, alias, parameters, name, ...)                                                             \
   type SHIM(alias) parameters { return SHIM(name)(__VA_ARGS__); }
 
 /* After something was written to `file`: in KLEE the bytes leave its buffer for the capture. */
@@ -48,8 +48,8 @@ FILE *p3v_reopen_standard(int stream, const char *path, const char *mode);
 int SHIM(open)(const char *path, int flags, ...);
 int SHIM(close)(int fd);
 
-/* Where the orientation of one of the runtime's cookie FILEs is kept (1: wide, -1: bytes, 0: not chosen); null: the
- * FILE is another one and libc keeps it. */
+/* Where the orientation of one of the runtime's cookie FILEs is kept (1: wide, -1: bytes, 0: not chosen);
+ * null: the FILE is another one and libc keeps it. */
 int *p3v_orientation(FILE *file);
 /* Whether a byte function must fail, since the program uses the FILE as a wide one. */
 bool p3v_is_wide(FILE *file);

@@ -1,8 +1,8 @@
 /* Opening, closing and flushing FILEs.
  *
- * FILEs are glibc's own. The runtime keeps a list of the version's, each with its virtual descriptor, since libc's
- * list is one for all versions: exit flushes this version's, _exit discards them, fflush(NULL) means them. A FILE
- * on a captured or logged descriptor is a cookie FILE as the standard streams are. */
+ * FILEs are glibc's own. The runtime keeps a list of the version's, each with its virtual descriptor, since
+ * libc's list is one for all versions: exit flushes this version's, _exit discards them, fflush(NULL) means
+ * them. A FILE on a captured or logged descriptor is a cookie FILE as the standard streams are. */
 #include "p3v_process.h"
 #include "p3v_streams.h"
 #include <errno.h>
@@ -16,8 +16,8 @@
 
 struct node {
   FILE *file;
-  int fd;      /* virtual number, -1: none */
-  bool cookie; /* closes its descriptor itself */
+  int fd;              /* virtual number, -1: none */
+  bool cookie;         /* closes its descriptor itself */
   int orientation;     /* of a cookie FILE */
   struct node *next;   /* opened before */
   struct node *before; /* opened after */

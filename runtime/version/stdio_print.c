@@ -1,5 +1,5 @@
-/* Output to standard streams: functions that mean stdout or stderr without saying so, and, for KLEE, those that
- * name a FILE, since there what they wrote must leave the buffer before it is full. */
+/* Output to standard streams: functions that mean stdout or stderr without saying so, and, for KLEE, those
+ * that name a FILE, since there what they wrote must leave the buffer before it is full. */
 #include "p3v_libc.h"
 #include "p3v_streams.h"
 #include <errno.h>
@@ -15,8 +15,8 @@ int __overflow(FILE *file, int character);
 char *SHIM(strsignal)(int number);
 
 /* A stream that the program has made a wide one takes no bytes. */
-#define REFUSE_WIDE(file, result) \
-  if (p3v_any_wide && p3v_is_wide(file)) \
+#define REFUSE_WIDE(file, result)                                                                            \
+  if (p3v_any_wide && p3v_is_wide(file))                                                                     \
   return result
 
 int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
@@ -26,17 +26,18 @@ int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
   return length;
 }
 
-ALSO(int, _IO_vfprintf, (FILE * file, const char *format, va_list arguments), vfprintf, file, format, arguments)
+ALSO(int, _IO_vfprintf, (FILE * file, const char *format, va_list arguments), vfprintf, file, format,
+     arguments)
 
 int SHIM(vprintf)(const char *format, va_list arguments) {
   return SHIM(vfprintf)(SHIM(stdout), format, arguments);
 }
 
-#define FORMATTED(call)         \
-  va_list arguments;            \
-  va_start(arguments, format);  \
-  int length = call;            \
-  va_end(arguments);            \
+#define FORMATTED(call)                                                                                      \
+  va_list arguments;                                                                                         \
+  va_start(arguments, format);                                                                               \
+  int length = call;                                                                                         \
+  va_end(arguments);                                                                                         \
   return length
 
 int SHIM(fprintf)(FILE *file, const char *format, ...) { FORMATTED(SHIM(vfprintf)(file, format, arguments)); }
@@ -111,12 +112,12 @@ int SHIM(__dprintf_chk)(int fd, int flag, const char *format, ...) {
 
 /* ---- characters, strings, blocks ---- */
 
-#define WRITES(type, name, parameters, file, ...) \
-  type SHIM(name) parameters {                    \
-    REFUSE_WIDE(file, EOF);                       \
-    type result = name(__VA_ARGS__);              \
-    p3v_wrote(file);                              \
-    return result;                                \
+#define WRITES(type, name, parameters, file, ...)                                                            \
+  type SHIM(name) parameters {                                                                               \
+    REFUSE_WIDE(file, EOF);                                                                                  \
+    type result = name(__VA_ARGS__);                                                                         \
+    p3v_wrote(file);                                                                                         \
+    return result;                                                                                           \
   }
 
 WRITES(int, fputc, (int character, FILE *file), file, character, file)
@@ -154,8 +155,8 @@ size_t SHIM(fwrite_unlocked)(const void *bytes, size_t size, size_t count, FILE 
   return p3v_klee ? write_pieces(bytes, size, count, file) : fwrite_unlocked(bytes, size, count, file);
 }
 
-ALSO(size_t, _IO_fwrite, (const void *bytes, size_t size, size_t count, FILE *file), fwrite, bytes, size, count,
-     file)
+ALSO(size_t, _IO_fwrite, (const void *bytes, size_t size, size_t count, FILE *file), fwrite, bytes, size,
+     count, file)
 
 int SHIM(putchar)(int character) { return SHIM(putc)(character, SHIM(stdout)); }
 
@@ -167,9 +168,10 @@ int SHIM(puts)(const char *text) {
   size_t length = strlen(text);
   if (!p3v_klee)
     flockfile(file);
-  int result = SHIM(fwrite_unlocked)(text, 1, length, file) == length && SHIM(putc_unlocked)('\n', file) != EOF
-                   ? (length < 0x7fffffff ? (int)length + 1 : 0x7fffffff)
-                   : EOF;
+  int result =
+      SHIM(fwrite_unlocked)(text, 1, length, file) == length && SHIM(putc_unlocked)('\n', file) != EOF
+          ? (length < 0x7fffffff ? (int)length + 1 : 0x7fffffff)
+          : EOF;
   if (!p3v_klee)
     funlockfile(file);
   return result;

@@ -44,11 +44,11 @@ char *SHIM(__gets_chk)(char *line, size_t size) {
   return result;
 }
 
-#define SCANNED(call)           \
-  va_list arguments;            \
-  va_start(arguments, format);  \
-  int count = call;             \
-  va_end(arguments);            \
+#define SCANNED(call)                                                                                        \
+  va_list arguments;                                                                                         \
+  va_start(arguments, format);                                                                               \
+  int count = call;                                                                                          \
+  va_end(arguments);                                                                                         \
   return count
 
 int SHIM(vscanf)(const char *format, va_list arguments) { return vfscanf(SHIM(stdin), format, arguments); }

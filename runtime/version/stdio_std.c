@@ -1,8 +1,8 @@
 /* The version's stdin, stdout and stderr.
  *
- * Natively they are cookie FILEs over the virtual descriptors 0-2, with the buffer sizes and kinds of buffering
- * that glibc would choose, so that the same bytes are read and written at the same moments. They are never freed:
- * a program may name them after fclose, as it may glibc's.
+ * Natively they are cookie FILEs over the virtual descriptors 0-2, with the buffer sizes and kinds of
+ * buffering that glibc would choose, so that the same bytes are read and written at the same moments. They
+ * are never freed: a program may name them after fclose, as it may glibc's.
  *
  * In KLEE they are FILEs of uclibc. stdout and stderr have a large buffer there that is never written to a
  * descriptor: shims move what is in it into the capture. */

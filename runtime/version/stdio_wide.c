@@ -1,9 +1,9 @@
 /* Wide characters on the runtime's cookie FILEs.
  *
- * glibc's cookie FILEs take bytes only. So the wide functions convert here, by the version's locale, and use the
- * byte functions; each FILE's orientation is kept beside it. Every other FILE is left to libc. Formatted input
- * is scanned by libc in a temporary file that gets the lines one by one until they suffice; what the scan did not
- * want is pushed back. */
+ * glibc's cookie FILEs take bytes only. So the wide functions convert here, by the version's locale, and use
+ * the byte functions; each FILE's orientation is kept beside it. Every other FILE is left to libc. Formatted
+ * input is scanned by libc in a temporary file that gets the lines one by one until they suffice; what the
+ * scan did not want is pushed back. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <limits.h>
@@ -106,7 +106,8 @@ static int print(FILE *file, int flag, const wchar_t *format, va_list arguments)
   FILE *memory = open_wmemstream(&text, &length);
   if (!memory)
     return -1;
-  int result = flag < 0 ? vfwprintf(memory, format, arguments) : __vfwprintf_chk(memory, flag, format, arguments);
+  int result =
+      flag < 0 ? vfwprintf(memory, format, arguments) : __vfwprintf_chk(memory, flag, format, arguments);
   int error = errno;
   fclose(memory);
   errno = error;
@@ -118,11 +119,11 @@ static int print(FILE *file, int flag, const wchar_t *format, va_list arguments)
   return result;
 }
 
-#define FORMATTED(call)        \
-  va_list arguments;           \
-  va_start(arguments, format); \
-  int result = call;           \
-  va_end(arguments);           \
+#define FORMATTED(call)                                                                                      \
+  va_list arguments;                                                                                         \
+  va_start(arguments, format);                                                                               \
+  int result = call;                                                                                         \
+  va_end(arguments);                                                                                         \
   return result
 
 int SHIM(vfwprintf)(FILE *file, const wchar_t *format, va_list arguments) {
@@ -236,8 +237,8 @@ wchar_t *SHIM(__fgetws_chk)(wchar_t *text, size_t room, int size, FILE *file) {
   return SHIM(fgetws)(text, size, file);
 }
 
-ALSO(wchar_t *, __fgetws_unlocked_chk, (wchar_t * text, size_t room, int size, FILE *file), __fgetws_chk, text,
-     room, size, file)
+ALSO(wchar_t *, __fgetws_unlocked_chk, (wchar_t * text, size_t room, int size, FILE *file), __fgetws_chk,
+     text, room, size, file)
 
 /* Appends the next line of `file` to the temporary file; false: there is none. */
 static bool fetch_line(FILE *file, int temporary, char **bytes, size_t *length) {
@@ -322,4 +323,6 @@ int SHIM(__isoc99_fwscanf)(FILE *file, const wchar_t *format, ...) {
   FORMATTED(scan(file, true, format, arguments));
 }
 
-int SHIM(__isoc99_wscanf)(const wchar_t *format, ...) { FORMATTED(scan(SHIM(stdin), true, format, arguments)); }
+int SHIM(__isoc99_wscanf)(const wchar_t *format, ...) {
+  FORMATTED(scan(SHIM(stdin), true, format, arguments));
+}
