@@ -1,4 +1,4 @@
-// Wraps text at a width, as fmt does. Version 2 fixes the room for the blank before a word. Used by scripts/demo.sh.
+// Wraps text at a width, as fmt does. Version 2 fixes the room for the blank before a word. The README shows it.
 //@ run: short lines
 //@ args: 40
 //@ stdin: file "The quick brown fox\njumps over the lazy dog.\n"
