@@ -14,6 +14,9 @@ use crate::native::Natives;
 use crate::{libc, runtime, Error, Result};
 use std::collections::{HashMap, HashSet};
 
+/// The end of the names of program symbols that [`isolate`] has put out of the runtime's way.
+pub(crate) const SHIELD: &str = ".p3-own";
+
 /// What isolation did to a version.
 pub(crate) struct Isolated {
     /// The names that are bound to shims, sorted.
@@ -39,7 +42,14 @@ pub(crate) fn isolate<'ctx>(
     let version = runtime::version(context, module)?;
     natives.bind(module, index);
     let bound = bind(module, &version);
+    let interposed = interposed(module, &version);
+    shield(module, &version);
     llvm::link(module, version).map_err(internal)?;
+    for (shim, own) in interposed {
+        if let Some(shim) = llvm::global_named(module, &shim) {
+            shim.replace_all_uses_with(own);
+        }
+    }
     bind_runtime_errno(module);
     let exported = exported_to(module, &natives.undefined());
     // Unused shims go now, so that later passes do not pay for them.
@@ -57,6 +67,41 @@ fn drop_inline_copies(module: &Module) {
     {
         if global.linkage() == Linkage::AvailableExternally {
             global.delete_body();
+        }
+    }
+}
+
+/// Variables of libc that the program defines itself, as the loader lets it (`argp_program_version`, `optarg`):
+/// the shim's name and the program's definition, which takes the shim's place in the runtime. A variable that
+/// libc has under several names stays libc's own: libc uses a name that programs do not define.
+fn interposed(module: &Module, version: &Module) -> Vec<(String, Value)> {
+    let aliased: Vec<Value> = llvm::aliases(version)
+        .into_iter()
+        .filter_map(|alias| alias.operand(0))
+        .collect();
+    llvm::variables(version)
+        .into_iter()
+        .filter(|shim| !shim.is_declaration() && !aliased.contains(shim))
+        .filter_map(|shim| {
+            let name = shim.name_text();
+            let own = llvm::global_named(module, name.strip_prefix(runtime::SHIM_PREFIX)?)?;
+            (!own.is_declaration() && own.linkage() != Linkage::Internal).then_some((name, own))
+        })
+        .collect()
+}
+
+/// What the program defines under a name of libc that the runtime refers to gets [`SHIELD`] behind its name, so
+/// that linking leaves libc's to the runtime. The rename pass takes it away again.
+fn shield(module: &Module, version: &Module) {
+    for needed in llvm::globals(version) {
+        let name = needed.name_text();
+        if !needed.is_declaration() || name.starts_with("llvm.") || name.starts_with("p3") {
+            continue;
+        }
+        if let Some(own) = llvm::global_named(module, &name) {
+            if !own.is_declaration() {
+                own.set_name(format!("{name}{SHIELD}").as_bytes());
+            }
         }
     }
 }
@@ -281,8 +326,10 @@ fn define_index(module: &Module, index: usize) {
 /// What native libraries may refer to by these names: the program's own definitions, else shims.
 fn exported_to(module: &Module, undefined: &HashSet<String>) -> HashSet<String> {
     let is_defined = |name: &String| {
-        llvm::global_named(module, name)
-            .is_some_and(|g| !g.is_declaration() && g.linkage() != Linkage::Internal)
+        [name.clone(), format!("{name}{SHIELD}")]
+            .iter()
+            .filter_map(|name| llvm::global_named(module, name))
+            .any(|g| !g.is_declaration() && g.linkage() != Linkage::Internal)
     };
     undefined
         .iter()

@@ -6,6 +6,7 @@
 //! identifiers, and the `__start_`/`__stop_` symbols that the linker makes for them, become the version's own.
 //! File-level assembly follows as far as its words are symbols of the version.
 
+use crate::isolate::SHIELD;
 use crate::llvm::{self, Linkage, Module, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -26,11 +27,12 @@ pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) 
 
     rename_sections(module, &prefix);
     for global in llvm::globals(module) {
-        let name = global.name();
+        let full = global.name();
+        let name = full.strip_suffix(SHIELD.as_bytes()).unwrap_or(&full);
         if name.starts_with(b"llvm.") || name.is_empty() {
             continue;
         }
-        let text = String::from_utf8_lossy(&name).into_owned();
+        let text = String::from_utf8_lossy(name).into_owned();
         if global.is_declaration() {
             if asm_defined.contains(text.as_str()) {
                 renamed.insert(text.clone(), format!("{prefix}{text}"));
@@ -45,7 +47,7 @@ pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) 
                 new_name.insert(0, 1);
                 new_name.extend_from_slice(rest);
             }
-            None => new_name.extend_from_slice(&name),
+            None => new_name.extend_from_slice(name),
         }
         global.drop_comdat();
         global.set_name(&new_name);

@@ -20,8 +20,8 @@ void (*SHIM(argp_program_version_hook))(FILE *stream, struct argp_state *state);
 const char *SHIM(argp_program_bug_address);
 error_t SHIM(argp_err_exit_status) = EX_USAGE;
 
-/* libc's own, which its argp_help prints. Weak: klee-uclibc has none. */
-extern const char *libc_bug_address __asm__("argp_program_bug_address") __attribute__((weak));
+/* libc's own, which its argp_help prints. klee-uclibc has none. */
+#pragma weak argp_program_bug_address
 
 /* One argp of the tree that takes part in parsing. */
 struct group {
@@ -482,8 +482,8 @@ void SHIM(argp_help)(const struct argp *argp, FILE *stream, unsigned flags, char
   if (p3_in_klee())
     return;
   p3v_own();
-  if (&libc_bug_address)
-    libc_bug_address = SHIM(argp_program_bug_address);
+  if (&argp_program_bug_address)
+    argp_program_bug_address = SHIM(argp_program_bug_address);
   argp_help(argp, stream, flags, name);
 }
 

@@ -145,3 +145,39 @@ int SHIM(_obstack_memory_used)(struct obstack *stack) {
     bytes += (size_t)(chunk->limit - (char *)chunk);
   return (int)bytes;
 }
+
+int SHIM(obstack_vprintf)(struct obstack *stack, const char *format, va_list args) {
+  char *text;
+  int length = vasprintf(&text, format, args);
+  if (length < 0)
+    return -1;
+  if (stack->chunk_limit - stack->next_free < length)
+    SHIM(_obstack_newchunk)(stack, length);
+  memcpy(stack->next_free, text, (size_t)length);
+  stack->next_free += length;
+  free(text);
+  return length;
+}
+
+int SHIM(obstack_printf)(struct obstack *stack, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int length = SHIM(obstack_vprintf)(stack, format, args);
+  va_end(args);
+  return length;
+}
+
+/* What glibc's headers call for checked formats. */
+int SHIM(__obstack_vprintf_chk)(struct obstack *stack, int flag, const char *format, va_list args) {
+  (void)flag;
+  return SHIM(obstack_vprintf)(stack, format, args);
+}
+
+int SHIM(__obstack_printf_chk)(struct obstack *stack, int flag, const char *format, ...) {
+  (void)flag;
+  va_list args;
+  va_start(args, format);
+  int length = SHIM(obstack_vprintf)(stack, format, args);
+  va_end(args);
+  return length;
+}

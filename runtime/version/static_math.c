@@ -3,6 +3,7 @@
 #include <math.h>
 
 int SHIM(signgam);
+extern int SHIM(__signgam) __attribute__((alias("p3_shim_signgam")));
 
 double SHIM(lgamma)(double x) { return lgamma_r(x, &SHIM(signgam)); }
 float SHIM(lgammaf)(float x) { return lgammaf_r(x, &SHIM(signgam)); }
