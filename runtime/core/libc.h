@@ -14,6 +14,9 @@ extern struct p3_timezone p3_timezone;
 /* Whether any version has called uselocale; until then nothing of it needs to be kept apart in KLEE. */
 extern bool p3_uselocale_called;
 
+/* Conversions that any version has added to printf, by their letters. */
+extern bool p3_printf_specifiers_used, p3_printf_specifiers[256];
+
 /* Positions inside libc that cannot be kept apart by _r functions; each belongs to one version. */
 enum p3_position {
   P3_PASSWD,

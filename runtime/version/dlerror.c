@@ -20,6 +20,21 @@ void *SHIM(dlopen)(const char *path, int mode) {
   return handle;
 }
 
+void *SHIM(dlmopen)(Lmid_t space, const char *path, int mode) {
+  p3v_own();
+  void *handle = dlmopen(space, path, mode);
+  if (!handle)
+    take_message();
+  return handle;
+}
+
+int SHIM(dlinfo)(void *handle, int request, void *answer) {
+  int failure = dlinfo(handle, request, answer);
+  if (failure)
+    take_message();
+  return failure;
+}
+
 /* Null may be the symbol's value as well; libc then has no message. */
 void *SHIM(dlsym)(void *handle, const char *name) {
   void *value = dlsym(handle, name);

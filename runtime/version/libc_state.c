@@ -1,13 +1,19 @@
 /* Preparing and switching the libc state of a version: what is done once, and with every change of owner. */
+#include "core/libc.h"
 #include "p3v_libc.h"
 
 void p3v_environ_init(char **envp);
 void p3v_progname_init(int argc, char **argv);
 void p3v_locale_enter(void);
+void p3v_printf_specifiers_enter(void);
 
 void p3v_libc_init(int argc, char **argv, char **envp) {
   p3v_environ_init(envp);
   p3v_progname_init(argc, argv);
 }
 
-void p3v_libc_enter(void) { p3v_locale_enter(); }
+void p3v_libc_enter(void) {
+  p3v_locale_enter();
+  if (p3_printf_specifiers_used)
+    p3v_printf_specifiers_enter();
+}

@@ -1,7 +1,11 @@
 /* rand and random, per version: libc's own generator over a state of the version, which gives the
- * sequence that libc's functions with the hidden state give. rand_r has no hidden state. */
+ * sequence that libc's functions with the hidden state give. rand_r has no hidden state.
+ * strfry draws from a state that nothing else uses. */
 #include "p3v_libc.h"
 #include <stdlib.h>
+#include <string.h>
+
+int SHIM(getentropy)(void *buffer, size_t size);
 
 static p3v_lock_t lock;
 
@@ -16,6 +20,27 @@ static struct random_data *generator(void) {
 
 /* The array in use, as initstate and setstate name it: with the word that holds its type. */
 static char *state_array(const struct random_data *data) { return (char *)(data->state - 1); }
+
+/* The order of the letters is drawn anew in each process, but is the same in all versions. */
+char *SHIM(strfry)(char *string) {
+  static struct random_data data;
+  static int32_t array[8];
+  if (!data.state) {
+    unsigned seed = 0;
+    SHIM(getentropy)(&seed, sizeof seed);
+    initstate_r(seed, (char *)array, sizeof array, &data);
+  }
+  size_t length = strlen(string);
+  for (size_t i = 0; i + 1 < length; i++) {
+    int32_t number;
+    random_r(&data, &number);
+    size_t other = i + (size_t)number % (length - i);
+    char letter = string[i];
+    string[i] = string[other];
+    string[other] = letter;
+  }
+  return string;
+}
 
 long SHIM(random)(void) {
   int32_t number;

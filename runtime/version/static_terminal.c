@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 int SHIM(fflush)(FILE *file);
+int __ttyname_r_chk(int, char *, size_t, size_t);
+int __ptsname_r_chk(int, char *, size_t, size_t);
 
 char *SHIM(ctermid)(char *name) {
   static char hidden[L_ctermid];
@@ -32,6 +34,15 @@ int SHIM(ptsname_r)(int fd, char *name, size_t size) {
 char *SHIM(ptsname)(int fd) {
   static char name[30];
   return SHIM(ptsname_r)(fd, name, sizeof name) == 0 ? name : NULL;
+}
+
+/* What glibc's headers call for a checked buffer. */
+int SHIM(__ttyname_r_chk)(int fd, char *name, size_t size, size_t room) {
+  return __ttyname_r_chk(p3_fd_meta(p3v_index, fd), name, size, room);
+}
+
+int SHIM(__ptsname_r_chk)(int fd, char *name, size_t size, size_t room) {
+  return __ptsname_r_chk(p3_fd_meta(p3v_index, fd), name, size, room);
 }
 
 char *SHIM(getlogin)(void) {

@@ -2,6 +2,7 @@
  *
  * All versions' mains run on one thread, which lives on when a version is done with it. So what would end that
  * thread (pthread_exit, cancellation) or wait for its end is acted out here. */
+#include "p3v_libc.h"
 #include "p3v_process.h"
 #include <errno.h>
 #include <limits.h>
@@ -29,6 +30,7 @@ static bool is_main(pthread_t thread);
 static void *run(struct p3_thread *thread) {
   struct start *start = (struct start *)thread;
   p3v_thread = start->number;
+  p3v_libc_enter();
   if (start->c11_function)
     return (void *)(intptr_t)start->c11_function(start->argument);
   return start->function(start->argument);
