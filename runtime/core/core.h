@@ -31,6 +31,8 @@ void p3_config_redirect_reports(void);
 
 /* Size of the object that begins at `object` in KLEE, 0 natively. */
 size_t p3_object_size(void *object);
+/* `value`, or in KLEE, where it may be symbolic, one of the values that it can have. For messages. */
+int p3_example(int value);
 
 /* ---- float.c ---- */
 

@@ -30,13 +30,14 @@ static const char *signal_name(int number) {
 
 void p3_status_text(int version, char *text, size_t size) {
   const struct p3_state *state = &p3_states[version];
-  const char *name = signal_name(state->value);
+  int value = p3_example(state->value);
+  const char *name = signal_name(value);
   if (state->end != P3_SIGNALED)
-    snprintf(text, size, "exit %d", state->value);
+    snprintf(text, size, "exit %d", value);
   else if (name)
     snprintf(text, size, "signal %s", name);
   else
-    snprintf(text, size, "signal %d", state->value);
+    snprintf(text, size, "signal %d", value);
 }
 
 static int create(const char *name) {
