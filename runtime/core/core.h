@@ -5,6 +5,7 @@
 #include "p3_runtime.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
@@ -39,6 +40,12 @@ int p3_example(int value);
 /* Exchanges the floating-point environment of `from`, which may be P3_NOBODY, for that of `to`. Natively
  * only. */
 void p3_float_switch(int from, int to);
+
+/* ---- format.c ---- */
+
+/* As snprintf; in KLEE only %s and %d are known, and cheap. */
+int p3_format(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int p3_vformat(char *text, size_t size, const char *format, va_list arguments);
 
 /* ---- main.c ---- */
 

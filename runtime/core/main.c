@@ -37,9 +37,10 @@ void p3_settle(int version) {
 }
 
 static void vsay(const char *format, va_list arguments) {
-  char line[1024] = "p3: ";
-  size_t start = strlen(line), room = sizeof line - start - 1;
-  int length = vsnprintf(line + start, room, format, arguments);
+  char line[1024];
+  size_t start = 4, room = sizeof line - start - 1;
+  memcpy(line, "p3: ", start);
+  int length = p3_vformat(line + start, room, format, arguments);
   size_t size = start + (length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1);
   line[size++] = '\n';
   int fd = p3_originals[2].fd > 0 ? p3_originals[2].fd : 2;

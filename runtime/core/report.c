@@ -33,11 +33,11 @@ void p3_status_text(int version, char *text, size_t size) {
   int value = p3_example(state->value);
   const char *name = signal_name(value);
   if (state->end != P3_SIGNALED)
-    snprintf(text, size, "exit %d", value);
+    p3_format(text, size, "exit %d", value);
   else if (name)
-    snprintf(text, size, "signal %s", name);
+    p3_format(text, size, "signal %s", name);
   else
-    snprintf(text, size, "signal %d", value);
+    p3_format(text, size, "signal %d", value);
 }
 
 static int create(const char *name) {
