@@ -4,7 +4,7 @@
 //@ run: different
 //@ args: x
 //@ expect: output
-//@ expect-check: p3: ...29000007...
+//@ expect-check: p3: ...29000008...
 #include <stdio.h>
 
 int main(int argc, char **argv) {
