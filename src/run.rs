@@ -198,9 +198,11 @@ fn inconclusive(
     Ok(INCONCLUSIVE)
 }
 
+/// Chooses an output of a version.
+type OutputOf = fn(&VersionResult) -> &Vec<u8>;
+
 /// The two outputs of a version, with their names.
-const STREAMS: [(&str, fn(&VersionResult) -> &Vec<u8>); 2] =
-    [("stdout", |v| &v.stdout), ("stderr", |v| &v.stderr)];
+const STREAMS: [(&str, OutputOf); 2] = [("stdout", |v| &v.stdout), ("stderr", |v| &v.stderr)];
 
 /// The results for people.
 fn write_text(out: &mut impl Write, results: &Results, width: usize) -> io::Result<()> {
