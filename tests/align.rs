@@ -311,6 +311,38 @@ int main(void) { return list(before(1), 2) + renamed_old(3); }";
 }
 
 #[test]
+fn static_functions_of_one_name_match_by_file() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let file = |user: &str, constant: u32| {
+        format!(
+            "static int help(int x) {{ return x * {constant}; }}
+int {user}(int x) {{ return help(x) + help(x + 1); }}"
+        )
+    };
+    compile(directory, "a", &file("a", 1), &[]);
+    compile(directory, "b", &file("b", 2), &[]);
+    fs::create_dir(directory.join("new")).unwrap();
+    let new = directory.join("new");
+    // A file in front takes the plain name; all bodies are changed.
+    compile(&new, "z", &file("z", 3), &[]);
+    compile(&new, "a", &file("a", 4), &[]);
+    compile(&new, "b", &file("b", 5), &[]);
+    let table = text(&align(
+        directory,
+        &["a.bc+b.bc", "new/z.bc+new/a.bc+new/b.bc"],
+    ));
+    assert!(
+        table.lines().any(|l| l.starts_with("help = help.a.c ")),
+        "{table}"
+    );
+    assert!(table.lines().any(|l| l.starts_with("help.b.c ")), "{table}");
+    let alone = "not woven: exists in one version only";
+    let added = |l: &str| l.starts_with("help ") && l.ends_with(alone);
+    assert!(table.lines().any(added), "{table}");
+}
+
+#[test]
 fn every_format_shows_the_same_function() {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path();

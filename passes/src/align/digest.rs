@@ -76,6 +76,23 @@ impl Sketch {
         &self.0
     }
 
+    /// How much of this multiset the other contains: 0 (nothing) to 256 (all). 0 as well if too little is kept
+    /// of the two to tell.
+    pub(super) fn contained_in(&self, other: &Sketch) -> u32 {
+        // Beyond the largest element of a full sketch nothing is known.
+        let known = |sketch: &Sketch| match sketch.0.last() {
+            Some(&last) if sketch.0.len() == SKETCH => last,
+            _ => u32::MAX,
+        };
+        let limit = known(self).min(known(other));
+        let part = &self.0[..self.0.partition_point(|&e| e <= limit)];
+        if part.len() < 8 {
+            return 0;
+        }
+        let common = part.iter().filter(|e| other.0.binary_search(e).is_ok());
+        (256 * common.count() / part.len()) as u32
+    }
+
     /// 0 (nothing in common) to 256 (equal): twice the common part divided by the sum of both.
     pub(super) fn similarity(&self, other: &Sketch) -> u32 {
         let (a, b) = (&self.0, &other.0);
@@ -122,5 +139,8 @@ mod tests {
         let b = Sketch::of((5_000..15_000).collect());
         let found = a.similarity(&b);
         assert!((96..160).contains(&found), "{found}");
+        let part = Sketch::of((5_000..7_000).collect());
+        assert!(part.contained_in(&b) > 240);
+        assert!(Sketch::of((0..100).collect()).contained_in(&b) < 16);
     }
 }

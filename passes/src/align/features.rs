@@ -1,7 +1,7 @@
 //! What nodes look like, as hashes: names without version prefixes, types, constants, opcodes, source variables.
 
 use super::digest::{Digest, Sketch};
-use super::functions::{plain_name, plain_type, without_number};
+use super::functions::{plain_local, plain_name, plain_type};
 use crate::llvm::{Linkage, Type, Value};
 use crate::nodes::{Graph, Node};
 use inkwell::llvm_sys::LLVMOpcode;
@@ -20,6 +20,8 @@ pub(super) struct Features {
     pub(super) condition: u64,
     /// The instructions, each with and without its operands.
     pub(super) sketch: Sketch,
+    /// Of a loop: the instructions that are in no inner loop. Empty for nodes.
+    pub(super) own: Sketch,
     /// Number of instructions.
     pub(super) weight: u32,
 }
@@ -158,7 +160,7 @@ impl<'a> Describer<'a> {
 
 fn named(global: Value) -> Digest {
     let name = plain_name(global);
-    Digest::new(domain::NAME).add_bytes(without_number(&name).as_bytes())
+    Digest::new(domain::NAME).add_bytes(plain_local(&name).as_bytes())
 }
 
 /// The contents of a private variable that nothing but its contents identifies.
@@ -395,6 +397,7 @@ impl Reader<'_, '_> {
             context: [0; 2],
             condition,
             sketch: Sketch::of(hashes),
+            own: Sketch::default(),
             weight: (node.phis.len() + node.instructions.len()) as u32
                 + u32::from(node.terminator.is_some()),
         }

@@ -112,7 +112,7 @@ impl Grouping {
     /// apart by their files, then by their bodies, and only then by number.
     fn match_named(&mut self, version: usize, left: &mut Vec<Value>) {
         let mut families: BTreeMap<String, (Vec<usize>, Vec<Value>)> = BTreeMap::new();
-        let family = |function: Value| without_number(&plain_name(function)).to_string();
+        let family = |function: Value| plain_local(&plain_name(function)).to_string();
         for (group, first) in self.open(version) {
             families.entry(family(first)).or_default().0.push(group);
         }
@@ -300,21 +300,33 @@ pub(super) fn plain_type(ty: Type) -> String {
             .find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | ':' | '$' | '-'))
             .map_or(rest.len(), |end| start + 1 + end);
         plain.push_str(&rest[..start]);
-        plain.push_str(without_number(&rest[start..name_end]));
+        plain.push_str(plain_local(&rest[start..name_end]));
         rest = &rest[name_end..];
     }
     plain.push_str(rest);
     plain
 }
 
-/// Strips the `.N` that LLVM appends to names that are taken, again and again in every module it links or loads.
-pub(super) fn without_number(name: &str) -> &str {
+/// Endings of source files, which [`crate::link`] puts behind names that several files have.
+const SOURCE_ENDINGS: [&str; 9] = [".c", ".C", ".cc", ".cpp", ".cxx", ".m", ".rs", ".h", ".ll"];
+
+/// Strips what tells apart local symbols of one name: the `.N` that LLVM appends, again and again in every
+/// module it links or loads, and the source file that [`crate::link`] appends.
+pub(super) fn plain_local(name: &str) -> &str {
     let mut name = name;
     loop {
         let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        match base.strip_suffix('.') {
-            Some(shorter) if base.len() < name.len() && !shorter.is_empty() => name = shorter,
-            _ => return name,
+        let numbered = base
+            .strip_suffix('.')
+            .filter(|shorter| base.len() < name.len() && !shorter.is_empty());
+        let filed = || {
+            let ending = SOURCE_ENDINGS.iter().find_map(|e| name.strip_suffix(e))?;
+            let end = ending.rfind('.').filter(|&end| end > 0)?;
+            Some(&name[..end])
+        };
+        match numbered.or_else(filed) {
+            Some(shorter) => name = shorter,
+            None => return name,
         }
     }
 }
@@ -325,10 +337,13 @@ mod tests {
 
     #[test]
     fn names_lose_prefixes_and_numbers() {
-        assert_eq!(without_number("help.3"), "help");
-        assert_eq!(without_number("struct.anon.57.890"), "struct.anon");
-        assert_eq!(without_number("sha256"), "sha256");
-        assert_eq!(without_number(".5"), ".5");
+        assert_eq!(plain_local("help.3"), "help");
+        assert_eq!(plain_local("struct.anon.57.890"), "struct.anon");
+        assert_eq!(plain_local("help.b.c"), "help");
+        assert_eq!(plain_local("f.count.long-name.cpp.2"), "f.count");
+        assert_eq!(plain_local("sha256"), "sha256");
+        assert_eq!(plain_local("x.c"), "x.c");
+        assert_eq!(plain_local(".5"), ".5");
         assert_eq!(without_prefix("_PP12_main"), "main");
         assert_eq!(without_prefix("_PPmain"), "_PPmain");
         assert_eq!(without_prefix("_PP_main"), "_PP_main");

@@ -6,8 +6,8 @@
 //! nodes are matched within these rules is a heuristic: it decides how much runs in lock-step, never what the
 //! versions do.
 //!
-//! Not handled: a loop matches at most one loop, and a node only nodes in the same loop; so one that was peeled,
-//! unrolled or wrapped into another loop matches in part.
+//! Not handled: a loop matches at most one loop, and a node only nodes in the same loops (those that one version
+//! lacks set aside); so a loop that was peeled, unrolled or split matches in part.
 
 mod digest;
 mod features;
@@ -54,7 +54,7 @@ pub(crate) struct NodeMatch {
 ///
 /// The nodes of a group are calls of the same group (or all of unwoven functions, or all through pointers to
 /// the same function type), or end with terminators of the same opcode and condition type, or all have no
-/// terminator; and all are headers of matched loops or none is a header. The entries are exempt: they are
+/// terminator; and all are headers of loops or none is. The entries are exempt: they are
 /// group 0 whatever they are.
 pub(crate) fn match_nodes(
     graphs: &[Graph],

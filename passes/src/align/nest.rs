@@ -7,12 +7,13 @@
 
 use crate::nodes::{Graph, NodeId};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 /// Index of a region; 0 is the function.
 pub(super) type RegionId = usize;
 
 /// The function or one loop.
+#[derive(Clone)]
 pub(super) struct Region {
     pub(super) parent: Option<RegionId>,
     /// In the order of the first node of each.
@@ -22,7 +23,7 @@ pub(super) struct Region {
 }
 
 /// A part of a region.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Item {
     Node(NodeId),
     Loop(RegionId),
@@ -102,6 +103,62 @@ impl Nest {
             }
         }
         Nest { regions, region_of }
+    }
+
+    /// The loops directly in a region.
+    pub(super) fn loops_in(&self, region: RegionId) -> impl Iterator<Item = RegionId> + '_ {
+        let items = self.regions[region].items.iter();
+        items.filter_map(|item| match *item {
+            Item::Loop(inner) => Some(inner),
+            Item::Node(_) => None,
+        })
+    }
+
+    /// The region as it would be if the loops in `open`, which lie in it or in one another, were none: what is in
+    /// them belongs to the region itself, and their back edges are gone.
+    pub(super) fn opened(&self, graph: &Graph, region: RegionId, open: &[RegionId]) -> Region {
+        let is_open = |r: RegionId| r == region || open.contains(&r);
+        // Everything inside, and the item that it is part of.
+        let mut item_of: HashMap<NodeId, Item> = HashMap::new();
+        let mut work = vec![(region, None)];
+        while let Some((inner, part_of)) = work.pop() {
+            for &item in &self.regions[inner].items {
+                match item {
+                    Item::Node(node) => {
+                        item_of.insert(node, part_of.unwrap_or(item));
+                    }
+                    Item::Loop(r) if is_open(r) => work.push((r, part_of)),
+                    Item::Loop(r) => work.push((r, part_of.or(Some(item)))),
+                }
+            }
+        }
+        let mut nodes: Vec<NodeId> = item_of.keys().copied().collect();
+        nodes.sort_unstable();
+        let mut items: Vec<Item> = Vec::new();
+        let mut position: HashMap<Item, usize> = HashMap::new();
+        for node in &nodes {
+            position.entry(item_of[node]).or_insert_with(|| {
+                items.push(item_of[node]);
+                items.len() - 1
+            });
+        }
+        let mut successors = vec![Vec::new(); items.len()];
+        for &from in &nodes {
+            for to in &graph.nodes[from].successors {
+                let Some(target) = item_of.get(to) else {
+                    continue;
+                };
+                // Back edges lead to a node that comes earlier.
+                if *target != item_of[&from] && *to > from {
+                    successors[position[&item_of[&from]]].push(position[target]);
+                }
+            }
+        }
+        Region {
+            parent: self.regions[region].parent,
+            items,
+            successors,
+        }
     }
 
     /// How many loops contain the node.

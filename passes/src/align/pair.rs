@@ -3,12 +3,15 @@
 //!
 //! That the order of execution stays free of cycles follows from the construction: pairs ascend in one
 //! topological order of each function in which every loop is one piece, and loops are only matched with loops.
+//! A loop that one version lacks may be *opened*: its insides then belong to the region around it, where they
+//! stand together just the same.
 
 use super::digest::{Digest, Sketch};
 use super::features::Features;
-use super::nest::{Item, Nest, RegionId};
+use super::nest::{Item, Nest, Region, RegionId};
 use super::sequence::{self, align};
 use crate::nodes::{Graph, NodeId};
+use std::borrow::Cow;
 
 /// A function with what the matcher knows of it.
 pub(super) struct Side<'a> {
@@ -38,25 +41,24 @@ impl<'a> Side<'a> {
                 Item::Node(node) => &nodes[node],
                 Item::Loop(inner) => &loops[inner],
             };
-            let features = match (id, region.items.first()) {
-                (0, _) | (_, None) => Features::default(),
-                (_, Some(header)) => {
-                    let content = region
-                        .items
-                        .iter()
-                        .fold(0u64, |sum, item| sum.wrapping_add(of(item).content));
-                    let context = of(header).context;
-                    let around = |hash| Digest::new(LOOP).add(content).add(hash).finish();
-                    Features {
-                        class: LOOP,
-                        content,
-                        context: [around(context[0]), around(context[1])],
-                        condition: 0,
-                        sketch: Sketch::union(region.items.iter().map(|i| &of(i).sketch)),
-                        weight: region.items.iter().map(|i| of(i).weight).sum(),
-                    }
-                }
+            let nodes_of = |item: &Item| match *item {
+                Item::Node(node) => Some(&nodes[node].sketch),
+                Item::Loop(_) => None,
             };
+            let mut features = Features {
+                class: LOOP,
+                own: Sketch::union(region.items.iter().filter_map(nodes_of)),
+                ..Features::default()
+            };
+            if let (1.., Some(header)) = (id, region.items.first()) {
+                let items = || region.items.iter().map(of);
+                let content = items().fold(0u64, |sum, f| sum.wrapping_add(f.content));
+                let around = |hash| Digest::new(LOOP).add(content).add(hash).finish();
+                features.content = content;
+                features.context = of(header).context.map(around);
+                features.sketch = Sketch::union(items().map(|f| &f.sketch));
+                features.weight = items().map(|f| f.weight).sum();
+            }
             loops.push(features);
         }
         Side {
@@ -75,12 +77,18 @@ impl<'a> Side<'a> {
     }
 
     /// The features of the region's items, in the region's own numbering.
-    fn items(&self, region: RegionId) -> Vec<&Features> {
-        self.nest.regions[region]
-            .items
-            .iter()
-            .map(|&item| self.features(item))
-            .collect()
+    fn items(&self, region: &Region) -> Vec<&Features> {
+        let items = region.items.iter();
+        items.map(|&item| self.features(item)).collect()
+    }
+
+    /// The region without the loops in `open`.
+    fn region(&self, region: RegionId, open: &[RegionId]) -> Cow<'_, Region> {
+        if open.is_empty() {
+            Cow::Borrowed(&self.nest.regions[region])
+        } else {
+            Cow::Owned(self.nest.opened(self.graph, region, open))
+        }
     }
 }
 
@@ -91,12 +99,12 @@ pub(super) fn pair(a: &Side, b: &Side, comparisons: &mut usize) -> Vec<Option<No
         return (0..a.nodes.len()).map(Some).collect();
     }
     let mut work = vec![(0, 0)];
-    while let Some((region_a, region_b)) = work.pop() {
-        for (x, y) in pair_items(a, b, region_a, region_b, comparisons) {
-            match (
-                a.nest.regions[region_a].items[x],
-                b.nest.regions[region_b].items[y],
-            ) {
+    while let Some((id_a, id_b)) = work.pop() {
+        let (open_a, open_b) = loops_to_open(a, b, id_a, id_b, comparisons);
+        let (region_a, region_b) = (a.region(id_a, &open_a), b.region(id_b, &open_b));
+        let must = id_a == 0;
+        for (x, y) in pair_items((a, &region_a), (b, &region_b), must, comparisons) {
+            match (region_a.items[x], region_b.items[y]) {
                 (Item::Node(x), Item::Node(y)) => counterpart[x] = Some(y),
                 (Item::Loop(x), Item::Loop(y)) => work.push((x, y)),
                 _ => unreachable!("loops have a class of their own"),
@@ -117,20 +125,91 @@ fn is_same(a: &Side, b: &Side) -> bool {
         })
 }
 
-/// Pairs the items of two regions, by position.
-fn pair_items(
+/// Loops that have no counterpart as loops, but whose insides have: a loop may have been put around code, or
+/// taken away from around it. Such loops are looked into as if they were none.
+fn loops_to_open(
     a: &Side,
     b: &Side,
     region_a: RegionId,
     region_b: RegionId,
     comparisons: &mut usize,
+) -> (Vec<RegionId>, Vec<RegionId>) {
+    let (mut open_a, mut open_b) = (Vec::new(), Vec::new());
+    let mut loops_a: Vec<RegionId> = a.nest.loops_in(region_a).collect();
+    let mut loops_b: Vec<RegionId> = b.nest.loops_in(region_b).collect();
+    loop {
+        if loops_a.len() * loops_b.len() > MANY {
+            break;
+        }
+        let around_a = &a.loops[region_a].own;
+        let around_b = &b.loops[region_b].own;
+        let found_b = wrapper(b, &loops_b, a, &loops_a, around_a, comparisons);
+        let found_a = wrapper(a, &loops_a, b, &loops_b, around_b, comparisons);
+        let mut open = |side: &Side, loops: &mut Vec<RegionId>, all: &mut Vec<RegionId>, at| {
+            let opened = loops.remove(at);
+            loops.extend(side.nest.loops_in(opened));
+            all.push(opened);
+        };
+        match (found_a, found_b) {
+            (None, None) => break,
+            (_, Some(at)) => open(b, &mut loops_b, &mut open_b, at),
+            (Some(at), None) => open(a, &mut loops_a, &mut open_a, at),
+        }
+    }
+    (open_a, open_b)
+}
+
+/// Regions with more pairs of loops than this are not searched for loops to open.
+const MANY: usize = 4096;
+/// How much more the inside of a loop must have in common with the other version than the loop has, of 256.
+const MARGIN: u32 = 64;
+/// How much that must be at least.
+const ENOUGH: u32 = 144;
+
+/// The position of one of the `loops` of `side` that should be opened. `others` are the other version's loops in
+/// the same place and `around` what else is there.
+fn wrapper(
+    side: &Side,
+    loops: &[RegionId],
+    other: &Side,
+    others: &[RegionId],
+    around: &Sketch,
+    comparisons: &mut usize,
+) -> Option<usize> {
+    loops.iter().position(|&candidate| {
+        *comparisons += others.len();
+        let own = &side.loops[candidate].own;
+        let to_own = |sketch: &Sketch| {
+            let likeness = others
+                .iter()
+                .map(|&o| sketch.similarity(&other.loops[o].own));
+            likeness.max().unwrap_or(0)
+        };
+        let as_loop = to_own(own);
+        let inner = side.nest.loops_in(candidate).map(|inner| {
+            *comparisons += others.len();
+            to_own(&side.loops[inner].own)
+        });
+        let inside = inner.max().unwrap_or(0).max(own.contained_in(around));
+        inside >= ENOUGH && inside >= as_loop + MARGIN
+    })
+}
+
+/// Pairs the items of two regions, by position.
+///
+/// The first items, which are entries or headers, come first in both orders and pair with each other or not at
+/// all; `must` says that they must.
+fn pair_items(
+    (a, region_a): (&Side, &Region),
+    (b, region_b): (&Side, &Region),
+    must: bool,
+    comparisons: &mut usize,
 ) -> Vec<(usize, usize)> {
     let (items_a, items_b) = (a.items(region_a), b.items(region_b));
-    let order_a = a.nest.regions[region_a].order();
-    let order_b = order_like(a, b, region_a, region_b, &order_a);
+    let order_a = region_a.order();
+    let order_b = order_like(&items_a, &order_a, &items_b, region_b);
     let mut pairs = Vec::new();
-    // Entries always pair; a header pairs with a header or not at all. Both are item 0 and first in order.
-    if region_a == 0 || items_a[0].class == items_b[0].class {
+    if must || items_a[0].class == items_b[0].class {
         pairs.push((0, 0));
     }
     let rest_a: Vec<&Features> = order_a[1..].iter().map(|&i| items_a[i]).collect();
@@ -147,14 +226,11 @@ fn pair_items(
 /// An order of the items of `b` that follows `order_a` where unmistakable counterparts show how, so that
 /// branches whose sides were exchanged do not cross.
 fn order_like(
-    a: &Side,
-    b: &Side,
-    region_a: RegionId,
-    region_b: RegionId,
+    items_a: &[&Features],
     order_a: &[usize],
+    items_b: &[&Features],
+    region_b: &Region,
 ) -> Vec<usize> {
-    let (items_a, items_b) = (a.items(region_a), b.items(region_b));
-    let region = &b.nest.regions[region_b];
     let mut keys = vec![None; items_b.len()];
     let levels: [&dyn Fn(&Features) -> u64; 3] =
         [&|f| f.content, &|f| f.context[0], &|f| f.context[1]];
@@ -168,6 +244,6 @@ fn order_like(
             keys[item] = Some(rank);
         }
     }
-    region.spread_over_dominated(&mut keys);
-    region.order_by(&keys)
+    region_b.spread_over_dominated(&mut keys);
+    region_b.order_by(&keys)
 }

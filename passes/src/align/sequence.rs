@@ -33,12 +33,22 @@ pub(super) fn align(
     aligner.pairs
 }
 
+/// 0 to 256. Loops around one inner loop look the same unless what they do themselves counts as much.
+pub(super) fn similarity(a: &Features, b: &Features) -> u32 {
+    let all = a.sketch.similarity(&b.sketch);
+    if a.own.elements().is_empty() {
+        all
+    } else {
+        (all + a.own.similarity(&b.own)) / 2
+    }
+}
+
 /// What matching two things is worth, 0 if it must not be.
 pub(super) fn worth(a: &Features, b: &Features) -> u32 {
     if a.class != b.class {
         return 0;
     }
-    let similarity = a.sketch.similarity(&b.sketch);
+    let similarity = similarity(a, b);
     // A long run of equal instructions is worth more than a short one, but not so much that one run outweighs
     // the shape of everything around it.
     let size = 4 + 2 * (1 + a.weight.min(b.weight)).ilog2();
