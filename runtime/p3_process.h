@@ -23,17 +23,17 @@ enum p3_question {
   P3_ASK_RUSAGE_SELF,
   P3_ASK_RUSAGE_CHILDREN,
   P3_ASK_RUSAGE_THREAD,
-  P3_ASK_RANDOM,   /* getrandom, getentropy */
-  P3_ASK_ARC4,     /* arc4random and its family */
-  P3_ASK_FORK,     /* process number of the next child */
-  P3_ASK_THREAD,   /* kernel's number of a thread */
-  P3_ASK_PARENT,   /* getppid */
-  P3_ASK_GROUP,    /* getpgrp, getpgid(0) */
-  P3_ASK_SESSION,  /* getsid(0) */
+  P3_ASK_RANDOM,  /* getrandom, getentropy */
+  P3_ASK_ARC4,    /* arc4random and its family */
+  P3_ASK_FORK,    /* process number of the next child */
+  P3_ASK_THREAD,  /* kernel's number of a thread */
+  P3_ASK_PARENT,  /* getppid */
+  P3_ASK_GROUP,   /* getpgrp, getpgid(0) */
+  P3_ASK_SESSION, /* getsid(0) */
   P3_ASK_SYSINFO,
   P3_ASK_LOAD,
   P3_ASK_CPU_NUMBER,
-  P3_ASK_CLOCK,                        /* + clock id modulo 32 */
+  P3_ASK_CLOCK, /* + clock id modulo 32 */
   P3_QUESTIONS = P3_ASK_CLOCK + 32,
 };
 
@@ -47,7 +47,8 @@ struct p3_cursor {
   volatile bool busy; /* so that a question asked in a signal handler leaves it alone */
 };
 
-/* Whose questions they are: the process (virtual number) and its thread (0: main, then in order of creation). */
+/* Whose questions they are: the process (virtual number) and thread (0: main, then as created).
+ */
 struct p3_asker {
   uint32_t process;
   uint32_t thread;
@@ -56,8 +57,8 @@ struct p3_asker {
 /* The answer to the cursor's next question, if a version already got one; the cursor moves on. */
 bool p3_recall(struct p3_cursor *cursor, struct p3_asker asker, enum p3_question question, void *answer,
                size_t size);
-/* Makes `answer` the answer to the cursor's next question and moves on; if another version was quicker, `answer`
- * becomes its. */
+/* Makes `answer` the answer to the cursor's next question and moves on; if another version was quicker,
+ * `answer` becomes its. */
 void p3_record(struct p3_cursor *cursor, struct p3_asker asker, enum p3_question question, void *answer,
                size_t size);
 /* Before the first fork: answers given later are shared with the child. */
@@ -67,8 +68,8 @@ void p3_answers_open(void);
 
 /* `version` begins to run. */
 void p3_clock_started(int version);
-/* How much later the version began than the first one, in nanoseconds, 0 in KLEE. Its present is the real time
- * minus this; a deadline that it computed is to be met that much later. */
+/* How much later the version began than the first one, in nanoseconds, 0 in KLEE. Its present is the real
+ * time minus this; a deadline that it computed is to be met that much later. */
 int64_t p3_lag(int version);
 /* What others had used when it began: RUSAGE_SELF or RUSAGE_CHILDREN. */
 struct rusage p3_used_before(int version, int who);
@@ -81,9 +82,10 @@ struct p3_thread {
   struct p3_thread *next;
   int version;
   void *(*run)(struct p3_thread *thread);
-  void (*over)(struct p3_thread *thread); /* the thread ends; called after the program's own clean-up handlers */
-  pid_t tid, virtual_tid;                 /* virtual: 0 until somebody asks */
-  stack_t stack;                          /* for handlers */
+  void (*over)(
+      struct p3_thread *thread); /* the thread ends; called after the program's own clean-up handlers */
+  pid_t tid, virtual_tid;        /* virtual: 0 until somebody asks */
+  stack_t stack;                 /* for handlers */
   int rounds;
   volatile enum { P3_THREAD_STARTING, P3_THREAD_RUNNING, P3_THREAD_PARKED } state;
 };
@@ -118,7 +120,8 @@ int p3_signal_pending(sigset_t *set);
 void p3_signal_taken(int version, siginfo_t *info);
 /* The signal ends a process that does nothing about it. */
 bool p3_signal_is_fatal(int signal);
-/* In a child: on, about to exec, gives the program what it may inherit; off, after that failed, takes it back. */
+/* In a child: on, about to exec, gives the program what it may inherit; off, after that failed, takes it
+ * back. */
 void p3_signals_exec(int version, bool on);
 
 /* ---- core/timers.c ---- */
@@ -161,8 +164,8 @@ int p3_priority_set(int version, int priority);
 
 /* ---- core/pump.c ---- */
 
-/* In a child about to exec, before p3_fd_arrange: a descriptor on a standard input that can be read only once is
- * replaced by a pipe, through which the program gets what the version has not read yet. */
+/* In a child about to exec, before p3_fd_arrange: a descriptor on a standard input that can be read only once
+ * is replaced by a pipe, through which the program gets what the version has not read yet. */
 void p3_pump_attach(int version);
 
 /* ---- what core/main.c, core/switch.c and version/run.c call; all do nothing in KLEE ---- */
@@ -172,7 +175,8 @@ void p3_process_start(void);
 /* core/main.c, right before a version's `run`. */
 void p3_process_started(int version);
 /* p3v_die, when the end is recorded and p3v_alive cleared, not in a forked child: stops the version's other
- * threads. On a thread that is not the one of main it makes that one leave the version's stack and never returns. */
+ * threads. On a thread that is not the one of main it makes that one leave the version's stack and never
+ * returns. */
 void p3_process_dying(int version);
 /* core/main.c, when the version is off the stack, however it ended. */
 void p3_process_ended(int version);

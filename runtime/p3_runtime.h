@@ -97,8 +97,7 @@ bool p3_in_klee(void);
 /* core/main.c: prints "p3: ..." on the real stderr and ends the process with status 2. */
 _Noreturn void p3_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* core/main.c: crash containment. Natively, outside sanitizer and fuzzing builds, a version runs under
- * sigsetjmp; p3_crash(signal), called from a handler of core/signals.c on the thread that runs the
+/* core/main.c: crash containment. Natively a version runs under sigsetjmp; p3_crash(signal), called from a handler of core/signals.c on the thread that runs the
  * version's main, records `signal` as its end and leaves its stack; the other versions go on.
  * Only callable while p3_contained() holds, which says that the calling thread is that thread.
  * p3_crash(0): the version's end is recorded already (exit() in a signal handler or on another thread), only

@@ -1,14 +1,15 @@
 /* The log of answers that no two versions may get differently: time, process numbers, random bytes.
  *
- * Natively the answers are in one unlinked file, mapped shared, since forked children of different versions must
- * agree as well: the k-th child of version 1 and of version 2 are the same process to their versions. There is
- * one stream of answers per process, thread and question, made of chunks that double in size; small chunks lie
- * in a part of the file that is mapped all the time, each large one is mapped only while a cursor is on it, so
- * that a program which asks for the time a million times needs disk, not memory. Everything is lock-free: these
- * questions may be asked in signal handlers, and a child may be killed at any moment. When the file is full or
- * the disk is, later questions are simply not remembered any more.
+ * Natively the answers are in one unlinked file, mapped shared, since forked children of different versions
+ * must agree as well: the k-th child of version 1 and of version 2 are the same process to their versions.
+ * There is one stream of answers per process, thread and question, made of chunks that double in size; small
+ * chunks lie in a part of the file that is mapped all the time, each large one is mapped only while a cursor
+ * is on it, so that a program which asks for the time a million times needs disk, not memory. Everything is
+ * lock-free: these questions may be asked in signal handlers, and a child may be killed at any moment. When
+ * the file is full or the disk is, later questions are simply not remembered any more.
  *
- * In KLEE, where there is one process and one thread, the answers are in growing arrays and may be symbolic. */
+ * In KLEE, where there is one process and one thread, the answers are in growing arrays and may be symbolic.
+ */
 #include "core.h"
 #include "p3_process.h"
 #include <errno.h>
@@ -24,13 +25,13 @@
 #define NEAR_SIZE (8ull << 20) /* the part that is always mapped */
 #define STREAMS 16384
 #define CHUNKS 22
-#define FIRST_CHUNK 256u      /* bytes; chunk c has FIRST_CHUNK << c */
-#define NEAR_CHUNKS 6         /* chunks below this number are in the near part */
+#define FIRST_CHUNK 256u /* bytes; chunk c has FIRST_CHUNK << c */
+#define NEAR_CHUNKS 6    /* chunks below this number are in the near part */
 #define PAGE 4096u
 #define FULL UINT32_MAX
 
 struct stream {
-  _Atomic uint64_t key; /* 0: free */
+  _Atomic uint64_t key;           /* 0: free */
   _Atomic uint32_t chunk[CHUNKS]; /* offset in units of FIRST_CHUNK, 0: none yet, FULL: never */
 };
 
@@ -91,8 +92,8 @@ static struct stream *find_stream(uint64_t key) {
   return NULL;
 }
 
-/* Reserves room for a chunk: its offset, 0 if there is none. On disk, too: writing to a mapped page that the disk
- * has no room for is a crash. */
+/* Reserves room for a chunk: its offset, 0 if there is none. On disk, too: writing to a mapped page that the
+ * disk has no room for is a crash. */
 static uint64_t allocate(uint32_t number) {
   struct header *log = atomic_load(&header);
   uint64_t size = (uint64_t)FIRST_CHUNK << number;
@@ -190,7 +191,8 @@ static bool recall_in_klee(struct p3_cursor *cursor, enum p3_question question, 
   return true;
 }
 
-static void record_in_klee(struct p3_cursor *cursor, enum p3_question question, const void *answer, size_t size) {
+static void record_in_klee(struct p3_cursor *cursor, enum p3_question question, const void *answer,
+                           size_t size) {
   struct array *array = &arrays[question];
   cursor->next++;
   if (array->used + size > array->room) {

@@ -1,7 +1,8 @@
 /* Forking, and waiting for children.
  *
- * The kernel knows one parent; here each child belongs to the version that forked it. Waiting for "any child" while
- * other versions have children, too, looks first (WNOWAIT) and puts aside what is not for the asking version. */
+ * The kernel knows one parent; here each child belongs to the version that forked it. Waiting for "any child"
+ * while other versions have children, too, looks first (WNOWAIT) and puts aside what is not for the asking
+ * version. */
 #include "process.h"
 #include <errno.h>
 #include <pthread.h>
@@ -174,13 +175,14 @@ static bool is_end(const siginfo_t *info) {
 }
 
 static bool fits(const siginfo_t *info, int options) {
-  return is_end(info)                      ? options & WEXITED
+  return is_end(info)                     ? options & WEXITED
          : info->si_code == CLD_CONTINUED ? options & WCONTINUED
                                           : options & WSTOPPED;
 }
 
 /* Something that was put aside for the version. */
-static bool take_event(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
+static bool take_event(int version, idtype_t type, id_t id, siginfo_t *info, int options,
+                       struct rusage *usage) {
   for (struct event **link = &events; *link; link = &(*link)->next) {
     struct event *event = *link;
     if (event->version != version || !fits(&event->info, options) ||
@@ -217,7 +219,8 @@ static void put_aside(int version, pid_t real, int options) {
   }
 }
 
-static int wait_for_any(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
+static int wait_for_any(int version, idtype_t type, id_t id, siginfo_t *info, int options,
+                        struct rusage *usage) {
   const int kinds = options & (WEXITED | WSTOPPED | WCONTINUED);
   for (;;) {
     struct p3_guard guard;

@@ -1,8 +1,9 @@
 /* When each version began.
  *
- * Versions that run one after the other see the same answers to their k-th questions for the time (answers.c), so
- * a version that asks more often than the ones before it must get an answer that continues theirs: the time that
- * passed while it was waiting for its turn is left out, or timeouts would expire that would not expire alone. */
+ * Versions that run one after the other see the same answers to their k-th questions for the time
+ * (answers.c), so a version that asks more often than the ones before it must get an answer that continues
+ * theirs: the time that passed while it was waiting for its turn is left out, or timeouts would expire that
+ * would not expire alone. */
 #include "core.h"
 #include "p3_process.h"
 #include <time.h>

@@ -11,7 +11,6 @@ struct p3_config p3_config = {.outdir = -1};
 #define WEAK __attribute__((weak))
 WEAK void __afl_manual_init(void);
 WEAK void LLVMFuzzerRunDriver(void);
-WEAK void __sanitizer_cov_8bit_counters_init(void);
 WEAK void __asan_init(void);
 WEAK void __msan_init(void);
 WEAK void __tsan_init(void);
@@ -54,8 +53,7 @@ static const char *outdir;
 void p3_config_read(char **environment) {
   bool klee = p3_in_klee();
   if (!klee) {
-    p3_config.fuzzed = defined(__afl_manual_init) || defined(LLVMFuzzerRunDriver) ||
-                       defined(__sanitizer_cov_8bit_counters_init);
+    p3_config.fuzzed = defined(__afl_manual_init) || defined(LLVMFuzzerRunDriver);
     p3_config.sanitized =
         defined(__asan_init) || defined(__msan_init) || defined(__tsan_init) || defined(__hwasan_init);
   }

@@ -1,9 +1,9 @@
 /* Resource limits and priority, per version.
  *
- * A limit that one version lowers must not bind another, and a hard limit cannot be raised again. So the process
- * keeps its hard limits, the soft ones are exchanged when the process changes hands, and what getrlimit tells is
- * kept here. The priority is only remembered: it has no effect that a program could see. A forked child really
- * gets both. */
+ * A limit that one version lowers must not bind another, and a hard limit cannot be raised again. So the
+ * process keeps its hard limits, the soft ones are exchanged when the process changes hands, and what
+ * getrlimit tells is kept here. The priority is only remembered: it has no effect that a program could see. A
+ * forked child really gets both. */
 #include "process.h"
 #include <errno.h>
 #include <unistd.h>

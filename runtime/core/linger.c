@@ -1,8 +1,8 @@
 /* Processes that outlive the version that started them and still have its standard output or error.
  *
- * Where the real stream is a pipe or a socket, whoever reads it alone sees the end only when they are gone, too, so
- * what they print belongs to the version's output. They are waited for, within reason, before outputs are compared.
- * They are found in /proc: they need not be children of this process any more. */
+ * Where the real stream is a pipe or a socket, whoever reads it alone sees the end only when they are gone,
+ * too, so what they print belongs to the version's output. They are waited for, within reason, before outputs
+ * are compared. They are found in /proc: they need not be children of this process any more. */
 #include "process.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -37,7 +37,8 @@ static bool is_held(const struct stat *capture) {
   bool found = false;
   pid_t me = getpid();
   for (struct dirent *entry; directory && !found && (entry = readdir(directory));)
-    found = isdigit((unsigned char)entry->d_name[0]) && atoi(entry->d_name) != me && holds(entry->d_name, capture);
+    found = isdigit((unsigned char)entry->d_name[0]) && atoi(entry->d_name) != me &&
+            holds(entry->d_name, capture);
   if (directory)
     closedir(directory);
   return found;
@@ -47,7 +48,8 @@ static bool anybody(void) {
   for (int i = 0; i < p3_count; i++)
     for (int stream = 1; has_forked[i] && stream <= 2; stream++) {
       struct stat capture;
-      if (is_read_to_its_end(stream) && fstat(p3_captures[i][stream].read, &capture) == 0 && is_held(&capture))
+      if (is_read_to_its_end(stream) && fstat(p3_captures[i][stream].read, &capture) == 0 &&
+          is_held(&capture))
         return true;
     }
   return false;

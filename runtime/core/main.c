@@ -1,8 +1,7 @@
 /* The product's entry: prepares every version, runs them one after the other, compares, reports, ends.
  *
  * Natively each version runs under sigsetjmp: a crash signal leaves its stack by p3_crash and the other
- * versions still run. A sanitizer or a fuzzer wants to see crashes itself, and KLEE has neither signals nor
- * setjmp: there nothing is contained. */
+ * versions still run. A sanitizer or a fuzzer sees crashes itself, and KLEE has neither signals nor setjmp. */
 #include "core.h"
 #include "p3_process.h"
 #include <errno.h>
@@ -108,10 +107,14 @@ static char **copy_environment(char **list) {
 
 /* ---- running ---- */
 
-static void run_contained(int version) {
+static void run_contained(void (*run)(void)) {
+  if (p3_in_klee()) {
+    run();
+    return;
+  }
   if (sigsetjmp(way_out, 1) == 0) {
     contained = true;
-    p3_versions[version]->run();
+    run();
   }
   contained = false;
 }
@@ -134,19 +137,16 @@ static void leave(int version) {
 static void run_version(int version) {
   p3_enter(version);
   p3_process_started(version);
-  if (!p3_in_klee() && !p3_config.sanitized && !p3_config.fuzzed)
-    run_contained(version);
-  else
-    p3_versions[version]->run();
+  run_contained(p3_versions[version]->run);
   leave(version);
 }
 
-/* A crash in here is not contained: the stack is that of all versions. */
+/* A crash in here is contained only if no other version needs the stack any more. */
 static void run_together(void) {
   for (int i = 0; i < p3_count; i++)
     p3_process_started(i);
   p3_enter(0);
-  p3_lockstep();
+  run_contained(p3_lockstep);
   for (int i = 0; i < p3_count; i++)
     if (p3_only < 0 || p3_only == i) {
       p3_enter(i);

@@ -1,9 +1,9 @@
 /* Signals from other processes, again for the versions that run later.
  *
- * Alone, each version would have got a signal that somebody sent to the product. A version that runs after others
- * gets it as long after its own start as the first version got it after its, but not before it is in the same
- * situation: it has a handler if that one had one, and waits in a system call if that one did (with some
- * patience). A thread sends them, so that nothing of the version is interrupted to look. */
+ * Alone, each version would have got a signal that somebody sent to the product. A version that runs after
+ * others gets it as long after its own start as the first version got it after its, but not before it is in
+ * the same situation: it has a handler if that one had one, and waits in a system call if that one did (with
+ * some patience). A thread sends them, so that nothing of the version is interrupted to look. */
 #include "process.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,7 +56,8 @@ void p3_outside_remember(int version, int signal, const siginfo_t *info, bool bl
 
 bool p3_outside_again(siginfo_t *info) {
   struct event *event = info->si_value.sival_ptr;
-  if (info->si_code != SI_QUEUE || info->si_pid != getpid() || event < events || event >= events + event_count)
+  if (info->si_code != SI_QUEUE || info->si_pid != getpid() || event < events ||
+      event >= events + event_count)
     return false;
   *info = event->info;
   return true;
@@ -75,7 +76,8 @@ static bool main_is_blocked(void) {
 }
 
 static bool is_ready(const struct event *event, int version) {
-  return p3_signal_is_caught(version, event->signal) == event->caught && (!event->blocked || main_is_blocked());
+  return p3_signal_is_caught(version, event->signal) == event->caught &&
+         (!event->blocked || main_is_blocked());
 }
 
 static void *send(void *unused) {

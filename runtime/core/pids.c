@@ -1,9 +1,9 @@
 /* Process numbers.
  *
- * The k-th child of a process has the same number in every version: the kernel's for the version that forked it
- * first. For the others the pair of virtual and real number is kept here, in memory that forked children share,
- * so that children can name each other as well. Pairs of equal numbers are only kept where they would be
- * mistaken. The table is a ring: it remembers the last PAIRS children. */
+ * The k-th child of a process has the same number in every version: the kernel's for the version that forked
+ * it first. For the others the pair of virtual and real number is kept here, in memory that forked children
+ * share, so that children can name each other as well. Pairs of equal numbers are only kept where they would
+ * be mistaken. The table is a ring: it remembers the last PAIRS children. */
 #include "process.h"
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ struct pairs {
 static struct pairs *pairs;
 
 void p3_pids_start(void) {
-  void *map = mmap(NULL, sizeof *pairs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *map =
+      mmap(NULL, sizeof *pairs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   pairs = map == MAP_FAILED ? NULL : map;
 }
 
@@ -41,10 +42,11 @@ static uint64_t find(int version, pid_t (*part)(uint64_t), pid_t number) {
 }
 
 void p3_pid_pair(int version, pid_t virtual, pid_t real) {
-  if (!pairs || (virtual == real && p3_pid_real(version, virtual) == real && p3_pid_virtual(version, real) == real))
+  if (!pairs ||
+      (virtual == real && p3_pid_real(version, virtual) == real && p3_pid_virtual(version, real) == real))
     return;
   uint64_t at = atomic_fetch_add(&pairs->end, 1);
-  uint64_t pair = (uint64_t)(version + 1) | (uint64_t)virtual << 8 | (uint64_t)real << 36;
+  uint64_t pair = (uint64_t)(version + 1) | (uint64_t) virtual << 8 | (uint64_t)real << 36;
   atomic_store(&pairs->pair[at % PAIRS], pair);
 }
 

@@ -23,6 +23,8 @@ bool p3_on_main_thread(void);
 bool p3_may_leave(const ucontext_t *context, bool own);
 /* Whether it waits in a system call. */
 bool p3_is_blocked(const ucontext_t *context);
+/* Whether the version's stack is needed by nobody else, and can be left. */
+bool p3_may_abandon(int version);
 /* In a handler: the thread's version has ended or is doomed. Leaves its stack, or arranges that this is tried
  * again soon and returns. */
 void p3_leave(int version, const ucontext_t *context, bool own);

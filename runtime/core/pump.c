@@ -1,10 +1,10 @@
 /* The standard input of other programs that a version starts.
  *
- * Where the product's input can be read only once (input.c), such a program cannot have the real descriptor: it
- * would miss what the log already has, and what it read the other versions would never see. So it gets a pipe,
- * and a process of its own, the pump, fills that with the rest of the log and then with what it reads on, into
- * the log, too. It reads on only when somebody waits for it, since the version may want to read the next line
- * itself, and gives back what is left in the pipe when nobody can read it any more.
+ * Where the product's input can be read only once (input.c), such a program cannot have the real descriptor:
+ * it would miss what the log already has, and what it read the other versions would never see. So it gets a
+ * pipe, and a process of its own, the pump, fills that with the rest of the log and then with what it reads
+ * on, into the log, too. It reads on only when somebody waits for it, since the version may want to read the
+ * next line itself, and gives back what is left in the pipe when nobody can read it any more.
  *
  * Not on a terminal: programs want to be on one, and people can type twice. */
 #include "process.h"
@@ -26,7 +26,8 @@
 static _Atomic int *active;
 
 void p3_pump_start(void) {
-  void *map = mmap(NULL, P3_MAX_VERSIONS * sizeof *active, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *map =
+      mmap(NULL, P3_MAX_VERSIONS * sizeof *active, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   active = map == MAP_FAILED ? NULL : map;
 }
 

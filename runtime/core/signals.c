@@ -1,11 +1,11 @@
 /* Signals.
  *
- * Each version has its own dispositions. The kernel's are the owner's (switch.c), except that a handler of the
- * program is called through on_signal here, and that what would end the process is caught here, too, since it
- * must end one version only. So everything else (restarted system calls, masks, waiting for signals, coalescing)
- * is the kernel's own work. on_signal finds out whom a signal is for: what the process sent itself, its timers
- * and its faults for the version that runs, a child's end for the version that has that child, the rest for all
- * versions, also for those that run later (outside.c).
+ * Each version has its own dispositions. The kernel's are the owner's (switch.c), except that a handler of
+ * the program is called through on_signal here, and that what would end the process is caught here, too,
+ * since it must end one version only. So everything else (restarted system calls, masks, waiting for signals,
+ * coalescing) is the kernel's own work. on_signal finds out whom a signal is for: what the process sent
+ * itself, its timers and its faults for the version that runs, a child's end for the version that has that
+ * child, the rest for all versions, also for those that run later (outside.c).
  *
  * The signals of faults are never really blocked: the kernel kills a process that faults while they are. */
 #include "process.h"
@@ -85,7 +85,8 @@ static void on_signal(int signal, siginfo_t *info, void *context);
 
 /* Whether nobody but a tool that the product was built with may catch it. */
 static bool is_left_alone(int signal) {
-  return p3_config.fuzzed || (p3_config.sanitized && (is_fault(signal) || signal == SIGABRT));
+  return signal != KICK &&
+         (p3_config.fuzzed || (p3_config.sanitized && (is_fault(signal) || signal == SIGABRT)));
 }
 
 static struct sigaction real_disposition(int version, int signal) {
@@ -101,7 +102,8 @@ static struct sigaction real_disposition(int version, int signal) {
       return originals[signal];
     return p3_signal_is_fatal(signal) && p3_only < 0 ? real : (struct sigaction){.sa_handler = SIG_DFL};
   }
-  real.sa_flags = SA_SIGINFO | (want->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_ONSTACK | SA_RESTART | SA_NODEFER));
+  real.sa_flags =
+      SA_SIGINFO | (want->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_ONSTACK | SA_RESTART | SA_NODEFER));
   if (signal == SIGSEGV || signal == SIGBUS)
     real.sa_flags |= SA_ONSTACK; /* the stack may be what is missing */
   real.sa_mask = p3_signal_waiting_mask(&want->mask);
@@ -190,7 +192,7 @@ int p3_signal_stack(int version, const stack_t *new, stack_t *old) {
   struct p3_thread *thread = p3_thread_self();
   const stack_t *fallback = thread ? &thread->stack : &own_stack;
   p3_enter(version);
-  const stack_t *real = new && new->ss_flags & SS_DISABLE && fallback->ss_sp ? fallback : new;
+  const stack_t *real = new &&new->ss_flags &SS_DISABLE && fallback->ss_sp ? fallback : new;
   stack_t was;
   if (sigaltstack(real, &was) != 0)
     return -1;
@@ -241,11 +243,13 @@ static void call_handler(int version, int signal, siginfo_t *info, ucontext_t *c
 
 /* The default action, in the product, that ends the version. */
 static void end_version(int version, int signal, bool fault, ucontext_t *context, bool own) {
-  if (!p3_states[version].doomed)
+  if (!p3_on_main_thread()) {
     p3_states[version].doomed = signal;
-  if (!p3_thread_self() && fault) {
-    if (p3_contained())
-      p3_crash(signal);
+  } else if (!fault) {
+    p3_versions[version]->die(P3_SIGNALED, signal);
+  } else if (!is_left_alone(signal) && p3_may_abandon(version)) {
+    p3_crash(signal);
+  } else {
     sigaction(signal, &originals[signal], NULL); /* and it happens again */
     return;
   }
@@ -315,8 +319,8 @@ static enum origin origin_of(int signal, const siginfo_t *info, int *version) {
 /* Signals that wait, really blocked, for the main thread to leave core/. */
 static uint64_t deferred;
 
-/* The thread is writing a FILE for the version, say, and has not told it yet that it did: a handler would write
- * the same once more. Alone that takes no time, here it does. */
+/* The thread is writing a FILE for the version, say, and has not told it yet that it did: a handler would
+ * write the same once more. Alone that takes no time, here it does. */
 static bool defer(int signal, const siginfo_t *info, ucontext_t *context) {
   bool own = info->si_code <= 0 && info->si_code != SI_TIMER && info->si_pid == getpid();
   if (own || p3_inside == 0 || p3_is_blocked(context) || !p3_on_main_thread())
@@ -503,6 +507,7 @@ void p3_signals_stop(void) {
   for (int signal = 1; signal < SIGNALS; signal++)
     if (can_be_caught(signal))
       sigaction(signal, &originals[signal], NULL);
+  signal(KICK, SIG_IGN); /* one may be on its way */
   pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
 }
 

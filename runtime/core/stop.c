@@ -1,11 +1,12 @@
 /* Making threads leave a version that has ended.
  *
- * A version ends cooperatively: its frames return one after the other (terminate pass). That is not enough when
- * the version's main thread runs in a loop without calls or waits in the kernel while a signal handler or another
- * thread ended the version, or when threads are left over. Those are kicked: a signal makes the main thread jump
- * to core/main.c and all others wait for ever, since the process goes on with other versions that share libc,
- * its locks and its heap. So both are done only where the thread certainly holds no lock: in the product's own
- * code or in a system call that waits. Elsewhere it is let go and kicked again a little later. */
+ * A version ends cooperatively: its frames return one after the other (terminate pass). That is not enough
+ * when the version's main thread runs in a loop without calls or waits in the kernel while a signal handler
+ * or another thread ended the version, or when threads are left over. Those are kicked: a signal makes the
+ * main thread jump to core/main.c and all others wait for ever, since the process goes on with other versions
+ * that share libc, its locks and its heap. So both are done only where the thread certainly holds no lock: in
+ * the product's own code or in a system call that waits. Elsewhere it is let go and kicked again a little
+ * later. */
 #include "process.h"
 #include <errno.h>
 #include <link.h>
@@ -70,14 +71,45 @@ bool p3_on_main_thread(void) { return !self && syscall(SYS_gettid) == getpid(); 
 /* Calls in which a thread may wait long, and holds no lock that others need. */
 static bool waits(long number) {
   static const short calls[] = {
-      SYS_read,         SYS_readv,           SYS_pread64,     SYS_write,           SYS_writev,
-      SYS_poll,         SYS_ppoll,           SYS_select,      SYS_pselect6,        SYS_epoll_wait,
-      SYS_epoll_pwait,  SYS_pause,           SYS_nanosleep,   SYS_clock_nanosleep, SYS_rt_sigsuspend,
-      SYS_rt_sigtimedwait, SYS_futex,        SYS_wait4,       SYS_waitid,          SYS_accept,
-      SYS_accept4,      SYS_connect,         SYS_recvfrom,    SYS_recvmsg,         SYS_sendto,
-      SYS_sendmsg,      SYS_flock,           SYS_fcntl,       SYS_msgrcv,          SYS_msgsnd,
-      SYS_semop,        SYS_semtimedop,      SYS_mq_timedreceive, SYS_mq_timedsend, SYS_io_getevents,
-      SYS_sched_yield,  SYS_open,            SYS_openat,      SYS_restart_syscall,
+      SYS_read,
+      SYS_readv,
+      SYS_pread64,
+      SYS_write,
+      SYS_writev,
+      SYS_poll,
+      SYS_ppoll,
+      SYS_select,
+      SYS_pselect6,
+      SYS_epoll_wait,
+      SYS_epoll_pwait,
+      SYS_pause,
+      SYS_nanosleep,
+      SYS_clock_nanosleep,
+      SYS_rt_sigsuspend,
+      SYS_rt_sigtimedwait,
+      SYS_futex,
+      SYS_wait4,
+      SYS_waitid,
+      SYS_accept,
+      SYS_accept4,
+      SYS_connect,
+      SYS_recvfrom,
+      SYS_recvmsg,
+      SYS_sendto,
+      SYS_sendmsg,
+      SYS_flock,
+      SYS_fcntl,
+      SYS_msgrcv,
+      SYS_msgsnd,
+      SYS_semop,
+      SYS_semtimedop,
+      SYS_mq_timedreceive,
+      SYS_mq_timedsend,
+      SYS_io_getevents,
+      SYS_sched_yield,
+      SYS_open,
+      SYS_openat,
+      SYS_restart_syscall,
   };
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (calls[i] == number)
@@ -115,7 +147,6 @@ bool p3_may_leave(const ucontext_t *context, bool own) {
 
 /* A timer that kicks the main thread every millisecond. */
 static int timer = -1;
-
 static bool timer_runs;
 
 static void set_timer(long nanoseconds) {
@@ -147,17 +178,37 @@ static _Noreturn void park(void) {
   }
 }
 
+/* Whether the version's main is on the main thread's stack, alone or together with the others'. */
+static bool is_on_stack(int version) { return p3_lockstep ? p3_on_stack >= 0 : p3_on_stack == version; }
+
+/* Nothing on the stack is needed any more. */
+static bool all_have_ended(void) {
+  if (p3_on_stack < 0)
+    return false;
+  for (int i = 0; i < p3_count; i++)
+    if (is_on_stack(i) && !p3_has_ended(i))
+      return false;
+  return true;
+}
+
+bool p3_may_abandon(int version) {
+  for (int i = 0; i < p3_count; i++)
+    if (i != version && is_on_stack(i) && !p3_has_ended(i))
+      return false;
+  return p3_contained();
+}
+
 static void kick_main(int version) {
   struct p3_guard guard;
   p3_lock(&guard);
-  if (p3_on_stack == version)
+  if (is_on_stack(version))
     syscall(SYS_tgkill, getpid(), getpid(), KICK);
   p3_unlock(&guard);
 }
 
 void p3_cancel_main(int version, void (*cancel)(void)) {
   cancellation = cancel;
-  for (int tries = 0; cancellation && p3_on_stack == version && tries < 10 * PATIENCE; tries++) {
+  for (int tries = 0; cancellation && is_on_stack(version) && tries < 10 * PATIENCE; tries++) {
     kick_main(version);
     pause_a_little();
   }
@@ -165,7 +216,7 @@ void p3_cancel_main(int version, void (*cancel)(void)) {
 
 /* On a thread of the version that is not its main thread. */
 static _Noreturn void make_main_leave(int version) {
-  while (p3_on_stack == version) {
+  while (is_on_stack(version) && (!p3_has_ended(version) || all_have_ended())) {
     kick_main(version);
     pause_a_little();
   }
@@ -174,20 +225,38 @@ static _Noreturn void make_main_leave(int version) {
 
 void p3_leave(int version, const ucontext_t *context, bool own) {
   if (self) {
-    if (p3_has_ended(version)) {
-      if (ender[version] != self && p3_may_leave(context, own))
-        park();
-      return;
-    }
-    make_main_leave(version);
+    if (!p3_has_ended(version))
+      make_main_leave(version);
+    if (ender[version] != self && p3_may_leave(context, own))
+      park();
+    return;
   }
   if (!p3_on_main_thread()) /* a thread of a library */
     kick_main(version);
-  if (!p3_contained())
+  if (!p3_contained() || !all_have_ended())
     return;
   if (p3_may_leave(context, own))
-    p3_crash(p3_has_ended(version) ? 0 : p3_states[version].doomed);
+    p3_crash(0);
   p3_kick_later();
+}
+
+/* Another thread of the version got a deadly signal. */
+static void end_doomed(void) {
+  for (int i = 0; i < p3_count; i++)
+    if (is_on_stack(i) && !p3_has_ended(i) && p3_states[i].doomed)
+      p3_versions[i]->die(P3_SIGNALED, p3_states[i].doomed);
+}
+
+static void be_cancelled(const ucontext_t *context) {
+  void (*cancel)(void) = cancellation;
+  cancellation = NULL;
+  /* It may leave this handler by a jump to a clean-up handler. */
+  sigset_t kick;
+  sigemptyset(&kick);
+  sigaddset(&kick, KICK);
+  pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
+  cancel();
+  p3_leave(p3_owner, context, true);
 }
 
 bool p3_kicked(ucontext_t *context) {
@@ -198,23 +267,22 @@ bool p3_kicked(ucontext_t *context) {
       park();
     return true;
   }
-  int version = p3_on_stack;
-  if (version >= 0 && cancellation && p3_is_blocked(context) && p3_inside == 0) {
-    void (*cancel)(void) = cancellation;
-    cancellation = NULL;
-    cancel();
-    if (p3_has_ended(version))
-      p3_leave(version, context, true);
+  if (p3_on_stack < 0)
+    return false;
+  if (cancellation) {
+    if (p3_is_blocked(context) && p3_inside == 0)
+      be_cancelled(context);
     return true;
   }
-  if (version < 0 || (!p3_has_ended(version) && !p3_states[version].doomed)) {
-    bool had_reason = timer_runs || cancellation;
-    if (p3_signals_let_through(context))
-      set_timer(0);
-    return had_reason;
+  end_doomed();
+  if (all_have_ended()) {
+    p3_leave(p3_owner, context, false);
+    return true;
   }
-  p3_leave(version, context, false);
-  return true;
+  bool had_reason = timer_runs;
+  if (p3_signals_let_through(context))
+    set_timer(0);
+  return had_reason;
 }
 
 /* ---- the others ---- */
@@ -239,8 +307,8 @@ void p3_thread_remove(struct p3_thread *thread) {
   p3_unlock(&guard);
 }
 
-/* Threads end in three ways: by returning, by pthread_exit and by cancellation. A thread-specific value sees them
- * all. Its destructor puts itself off until the program's own destructors have run. */
+/* Threads end in three ways: by returning, by pthread_exit and by cancellation. A thread-specific value sees
+ * them all. Its destructor puts itself off until the program's own destructors have run. */
 static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 #define ROUNDS 3 /* less than PTHREAD_DESTRUCTOR_ITERATIONS */
@@ -253,6 +321,9 @@ static void thread_over(void *argument) {
     pthread_setspecific(key, thread);
     return;
   }
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
   stack_t none = {.ss_flags = SS_DISABLE};
   sigaltstack(&none, NULL);
   if (thread->stack.ss_sp)

@@ -1,5 +1,5 @@
-/* The versions' timers. Their signals carry the address of the timer's record, so that on_signal knows whose they
- * are; what the version asked to be sent instead is in the record. */
+/* The versions' timers. Their signals carry the address of the timer's record, so that on_signal knows whose
+ * they are; what the version asked to be sent instead is in the record. */
 #include "process.h"
 #include <string.h>
 #include <sys/time.h>

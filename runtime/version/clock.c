@@ -106,7 +106,8 @@ int SHIM(gettimeofday)(struct timeval *restrict time, void *restrict zone) {
   if (!p3v_recall(P3_ASK_TIMEOFDAY, &answer, sizeof answer)) {
     if (gettimeofday(&answer, NULL) != 0)
       return -1;
-    struct timespec exact = shifted((struct timespec){answer.tv_sec, answer.tv_usec * 1000}, -p3_lag(p3v_index));
+    struct timespec exact =
+        shifted((struct timespec){answer.tv_sec, answer.tv_usec * 1000}, -p3_lag(p3v_index));
     answer = (struct timeval){exact.tv_sec, exact.tv_nsec / 1000};
     p3v_record(P3_ASK_TIMEOFDAY, &answer, sizeof answer);
   }

@@ -7,30 +7,31 @@
 #include <threads.h>
 
 /* The same call with the deadline as the real clock has it. */
-#define UNTIL(result, name, parameters, ...)                                                                   \
-  result SHIM(name) parameters {                                                                               \
-    struct timespec space;                                                                                     \
-    result done = name(__VA_ARGS__);                                                                           \
-    p3v_poll();                                                                                                \
-    return done;                                                                                               \
+#define UNTIL(result, name, parameters, ...)                                                                 \
+  result SHIM(name) parameters {                                                                             \
+    struct timespec space;                                                                                   \
+    result done = name(__VA_ARGS__);                                                                         \
+    p3v_poll();                                                                                              \
+    return done;                                                                                             \
   }
 #define REAL_TIME(deadline) p3v_deadline(deadline, &space)
 typedef const struct timespec *restrict when;
 
-UNTIL(int, pthread_cond_timedwait, (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, when time),
-      condition, mutex, REAL_TIME(time))
-UNTIL(int, pthread_cond_clockwait,
-      (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, clockid_t clock, when time), condition,
-      mutex, clock, REAL_TIME(time))
-UNTIL(int, pthread_mutex_timedlock, (pthread_mutex_t *restrict mutex, when time), mutex, REAL_TIME(time))
-UNTIL(int, pthread_mutex_clocklock, (pthread_mutex_t *restrict mutex, clockid_t clock, when time), mutex, clock,
+UNTIL(int, pthread_cond_timedwait,
+      (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, when time), condition, mutex,
       REAL_TIME(time))
+UNTIL(int, pthread_cond_clockwait,
+      (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, clockid_t clock, when time),
+      condition, mutex, clock, REAL_TIME(time))
+UNTIL(int, pthread_mutex_timedlock, (pthread_mutex_t *restrict mutex, when time), mutex, REAL_TIME(time))
+UNTIL(int, pthread_mutex_clocklock, (pthread_mutex_t *restrict mutex, clockid_t clock, when time), mutex,
+      clock, REAL_TIME(time))
 UNTIL(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *restrict lock, when time), lock, REAL_TIME(time))
 UNTIL(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *restrict lock, when time), lock, REAL_TIME(time))
-UNTIL(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *restrict lock, clockid_t clock, when time), lock, clock,
-      REAL_TIME(time))
-UNTIL(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *restrict lock, clockid_t clock, when time), lock, clock,
-      REAL_TIME(time))
+UNTIL(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *restrict lock, clockid_t clock, when time), lock,
+      clock, REAL_TIME(time))
+UNTIL(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *restrict lock, clockid_t clock, when time), lock,
+      clock, REAL_TIME(time))
 UNTIL(int, sem_timedwait, (sem_t *restrict semaphore, when time), semaphore, REAL_TIME(time))
 UNTIL(int, sem_clockwait, (sem_t *restrict semaphore, clockid_t clock, when time), semaphore, clock,
       REAL_TIME(time))
@@ -39,8 +40,9 @@ UNTIL(int, cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, whe
 UNTIL(int, mtx_timedlock, (mtx_t *restrict mutex, when time), mutex, REAL_TIME(time))
 UNTIL(int, mq_timedsend, (mqd_t queue, const char *message, size_t size, unsigned priority, when time), queue,
       message, size, priority, REAL_TIME(time))
-UNTIL(ssize_t, mq_timedreceive, (mqd_t queue, char *restrict message, size_t size, unsigned *restrict priority, when time),
-      queue, message, size, priority, REAL_TIME(time))
+UNTIL(ssize_t, mq_timedreceive,
+      (mqd_t queue, char *restrict message, size_t size, unsigned *restrict priority, when time), queue,
+      message, size, priority, REAL_TIME(time))
 
 int SHIM(clock_nanosleep)(clockid_t clock, int flags, const struct timespec *time, struct timespec *left) {
   struct timespec space;

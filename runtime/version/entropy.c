@@ -1,8 +1,8 @@
 /* Random bytes of the system: every version draws the same ones.
  *
- * They are remembered in blocks of 8, so that a version which asks for them in other portions still agrees with
- * the others block by block. arc4random's family has a stream of its own and is written here on top of it, since
- * older C libraries lack it. */
+ * They are remembered in blocks of 8, so that a version which asks for them in other portions still agrees
+ * with the others block by block. arc4random's family has a stream of its own and is written here on top of
+ * it, since older C libraries lack it. */
 #include "p3v_process.h"
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Becoming another program.
  *
- * A forked child really does. In the product's own process the other versions still have to run: there a child
- * becomes the program, and the version waits for it and ends as it did. The program finds descriptors, signals,
- * limits, directory and environment as it would alone; only its process number is another one. */
+ * A forked child really does. In the product's own process the other versions still have to run: there a
+ * child becomes the program, and the version waits for it and ends as it did. The program finds descriptors,
+ * signals, limits, directory and environment as it would alone; only its process number is another one. */
 #include "p3v_process.h"
 #include <alloca.h>
 #include <errno.h>
@@ -149,7 +149,8 @@ int SHIM(fexecve)(int fd, char *const arguments[], char *const environment[]) {
   return execute(path, arguments, environment, false);
 }
 
-int SHIM(execveat)(int directory, const char *path, char *const arguments[], char *const environment[], int flags) {
+int SHIM(execveat)(int directory, const char *path, char *const arguments[], char *const environment[],
+                   int flags) {
   if (*path == '/' || directory == AT_FDCWD)
     return execute(path, arguments, environment, false);
   if (!*path && flags & AT_EMPTY_PATH)
@@ -169,18 +170,18 @@ int SHIM(execveat)(int directory, const char *path, char *const arguments[], cha
 }
 
 /* The arguments of execl and its relatives as a list, in the caller's frame. */
-#define COLLECT(first, list)                                                                                   \
-  va_list arguments;                                                                                           \
-  size_t count = 1;                                                                                            \
-  va_start(arguments, first);                                                                                  \
-  while (va_arg(arguments, char *))                                                                            \
-    count++;                                                                                                   \
-  va_end(arguments);                                                                                           \
-  char **list = alloca((count + 1) * sizeof *list);                                                            \
-  va_start(arguments, first);                                                                                  \
-  list[0] = (char *)first;                                                                                     \
-  for (size_t i = 1; first && i <= count; i++)                                                                 \
-    list[i] = va_arg(arguments, char *)
+#define COLLECT(first, list)                                                                                 \
+  va_list arguments;                                                                                         \
+  size_t count = 1;                                                                                          \
+  va_start(arguments, first);                                                                                \
+  while (va_arg(arguments, char *))                                                                          \
+    count++;                                                                                                 \
+  va_end(arguments);                                                                                         \
+  char **list = alloca((count + 1) * sizeof *list);                                                          \
+  va_start(arguments, first);                                                                                \
+  list[0] = (char *)first;                                                                                   \
+  for (size_t i = 1; first && i <= count; i++)                                                               \
+  list[i] = va_arg(arguments, char *)
 
 int SHIM(execl)(const char *path, const char *first, ...) {
   COLLECT(first, list);

@@ -7,7 +7,6 @@
 #include <ulimit.h>
 #include <unistd.h>
 
-
 int SHIM(getrlimit)(__rlimit_resource_t resource, struct rlimit *limit) {
   return p3_limit_get(p3v_index, (int)resource, limit);
 }
@@ -24,18 +23,20 @@ int SHIM(setrlimit64)(__rlimit_resource_t resource, const struct rlimit *limit) 
   return SHIM(setrlimit)(resource, limit);
 }
 
-int SHIM(prlimit)(pid_t process, enum __rlimit_resource resource, const struct rlimit *new, struct rlimit *old) {
+int SHIM(prlimit)(pid_t process, enum __rlimit_resource resource, const struct rlimit *new,
+                  struct rlimit *old) {
   if (process != 0 && process != SHIM(getpid)())
     return prlimit(p3v_real(process), resource, new, old);
   struct rlimit before;
-  if (SHIM(getrlimit)(resource, &before) != 0 || (new && SHIM(setrlimit)(resource, new) != 0))
+  if (SHIM(getrlimit)(resource, &before) != 0 || (new &&SHIM(setrlimit)(resource, new) != 0))
     return -1;
   if (old)
     *old = before;
   return 0;
 }
 
-int SHIM(prlimit64)(pid_t process, enum __rlimit_resource resource, const struct rlimit *new, struct rlimit *old) {
+int SHIM(prlimit64)(pid_t process, enum __rlimit_resource resource, const struct rlimit *new,
+                    struct rlimit *old) {
   return SHIM(prlimit)(process, resource, new, old);
 }
 
@@ -43,9 +44,9 @@ long SHIM(ulimit)(int command, ...) {
   struct rlimit limit;
   switch (command) {
   case UL_GETFSIZE:
-    return SHIM(getrlimit)(RLIMIT_FSIZE, &limit) != 0      ? -1
-           : limit.rlim_cur == RLIM_INFINITY ? LONG_MAX
-                                             : (long)(limit.rlim_cur / 512);
+    return SHIM(getrlimit)(RLIMIT_FSIZE, &limit) != 0 ? -1
+           : limit.rlim_cur == RLIM_INFINITY          ? LONG_MAX
+                                                      : (long)(limit.rlim_cur / 512);
   case UL_SETFSIZE: {
     va_list arguments;
     va_start(arguments, command);

@@ -14,7 +14,8 @@ void p3v_questions_restart(void);
 /* A deadline by the version's clock as one by the real clock. */
 const struct timespec *p3v_deadline(const struct timespec *deadline, struct timespec *space);
 
-/* process.c: the version's number of this process; numbers of others. 0 and negative ones too, as kill has them. */
+/* process.c: the version's number of this process; numbers of others. 0 and negative ones too, as kill has
+ * them. */
 pid_t p3v_process(void);
 pid_t p3v_real(pid_t virtual);
 pid_t p3v_virtual(pid_t real);
@@ -34,7 +35,8 @@ void p3v_become(const char *path, char *const *arguments, char *const *environme
 /* timer.c: what is left of the alarm, for a program that this process becomes. */
 void p3v_alarm_hand_over(void);
 
-/* popen.c: `file` was closed with this result; what fclose returns then. Waits for its child, if it is popen's. */
+/* popen.c: `file` was closed with this result; what fclose returns then. Waits for its child, if it is
+ * popen's. */
 int p3v_popen_closed(FILE *file, int result);
 
 /* thread.c: 0 in the thread that runs the version's main, else the order of creation. */

@@ -239,7 +239,8 @@ int SHIM(setpgid)(pid_t of, pid_t group) { return setpgid(p3v_real(of), p3v_real
 int SHIM(__setpgid)(pid_t of, pid_t group) { return SHIM(setpgid)(of, group); }
 int SHIM(setpgrp)(void) { return SHIM(setpgid)(0, 0); }
 
-/* A session cannot be left again: what one version did in the product's own process is what the others get. */
+/* A session cannot be left again: what one version did in the product's own process is what the others get.
+ */
 pid_t SHIM(setsid)(void) {
   static bool leads;
   pid_t session = !leads && p3_session_led && p3_only < 0 ? getpid() : setsid();

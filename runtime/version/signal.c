@@ -1,7 +1,7 @@
 /* Signals: dispositions and sending.
  *
- * Natively core/signals.c and the kernel do the work. In KLEE there are no signals: there a version's signals to
- * itself are delivered here, with a mask and a set of pending ones of its own. */
+ * Natively core/signals.c and the kernel do the work. In KLEE there are no signals: there a version's signals
+ * to itself are delivered here, with a mask and a set of pending ones of its own. */
 #include "p3v_process.h"
 #include <errno.h>
 #include <pthread.h>
@@ -153,7 +153,9 @@ sighandler_t SHIM(__sysv_signal)(int signal, sighandler_t handler) {
   return install(signal, handler, (int)SA_RESETHAND | SA_NODEFER, 0);
 }
 
-sighandler_t SHIM(sysv_signal)(int signal, sighandler_t handler) { return SHIM(__sysv_signal)(signal, handler); }
+sighandler_t SHIM(sysv_signal)(int signal, sighandler_t handler) {
+  return SHIM(__sysv_signal)(signal, handler);
+}
 
 int SHIM(siginterrupt)(int signal, int interrupt) {
   struct p3_disposition now;

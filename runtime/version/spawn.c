@@ -1,7 +1,7 @@
 /* Starting other programs: posix_spawn and system.
  *
- * File actions are kept in a form of our own, since they name the version's descriptors and must be carried out
- * on its table, in the child. */
+ * File actions are kept in a form of our own, since they name the version's descriptors and must be carried
+ * out on its table, in the child. */
 #include "p3v_process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -149,7 +149,7 @@ static int set_attributes(const posix_spawnattr_t *attributes) {
   }
   posix_spawnattr_getschedparam(attributes, &parameters);
   posix_spawnattr_getschedpolicy(attributes, &policy);
-  if (flags & POSIX_SPAWN_SETSCHEDULER ? sched_setscheduler(0, policy, &parameters) < 0
+  if (flags & POSIX_SPAWN_SETSCHEDULER    ? sched_setscheduler(0, policy, &parameters) < 0
       : flags & POSIX_SPAWN_SETSCHEDPARAM ? sched_setparam(0, &parameters) < 0
                                           : false)
     return -1;
@@ -213,7 +213,8 @@ struct order {
 static void begin(const struct order *order) {
   if (order->attributes && set_attributes(order->attributes) != 0)
     return;
-  for (struct action *action = order->actions ? ours(order->actions)->first : NULL; action; action = action->next)
+  for (struct action *action = order->actions ? ours(order->actions)->first : NULL; action;
+       action = action->next)
     if (carry_out(action) < 0)
       return;
   if (order->attributes)
@@ -261,8 +262,9 @@ int SHIM(posix_spawn)(pid_t *restrict child, const char *restrict path,
 }
 
 int SHIM(posix_spawnp)(pid_t *restrict child, const char *restrict file,
-                       const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *restrict attributes,
-                       char *const arguments[restrict], char *const environment[restrict]) {
+                       const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *restrict attributes, char *const arguments[restrict],
+                       char *const environment[restrict]) {
   if (p3_in_klee())
     return ENOSYS;
   struct order order = {file, actions, attributes, arguments, environment, true};

@@ -1,4 +1,5 @@
-/* syscall(2): the calls that have a shim under their own name go there, all others to the kernel as they are. */
+/* syscall(2): the calls that have a shim under their own name go there, all others to the kernel as they are.
+ */
 #include "p3v_process.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Threads. They are real ones; each belongs to the version that created it (core/stop.c).
  *
- * All versions' mains run on one thread, which lives on when a version is done with it. So what would end that
- * thread (pthread_exit, cancellation) or wait for its end is acted out here. */
+ * All versions' mains run on one thread, which lives on when a version is done with it. So what would end
+ * that thread (pthread_exit, cancellation) or wait for its end is acted out here. */
 #include "p3v_libc.h"
 #include "p3v_process.h"
 #include <errno.h>
@@ -303,7 +303,8 @@ int SHIM(pthread_atfork)(void (*before)(void), void (*in_parent)(void), void (*i
   return 0;
 }
 
-int SHIM(__register_atfork)(void (*before)(void), void (*in_parent)(void), void (*in_child)(void), void *object) {
+int SHIM(__register_atfork)(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
+                            void *object) {
   (void)object;
   return SHIM(pthread_atfork)(before, in_parent, in_child);
 }

@@ -1,7 +1,7 @@
 /* Alarms and timers. Each version has its own; when it ends, core/ deletes them.
  *
- * alarm and setitimer(ITIMER_REAL) share one timer, as in the kernel, but it is a POSIX timer here, so that the
- * versions do not take it from each other. In KLEE time does not pass and no timer ever fires. */
+ * alarm and setitimer(ITIMER_REAL) share one timer, as in the kernel, but it is a POSIX timer here, so that
+ * the versions do not take it from each other. In KLEE time does not pass and no timer ever fires. */
 #include "p3v_process.h"
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,9 @@ static struct itimerval to_micro(const struct itimerspec *time) {
   return result;
 }
 
-static bool is_valid(struct timeval time) { return time.tv_sec >= 0 && time.tv_usec >= 0 && time.tv_usec < MICRO; }
+static bool is_valid(struct timeval time) {
+  return time.tv_sec >= 0 && time.tv_usec >= 0 && time.tv_usec < MICRO;
+}
 
 static bool has_alarm(void) {
   /* A forked child has none. */
@@ -63,7 +65,8 @@ int SHIM(getitimer)(__itimer_which_t which, struct itimerval *time) {
   return 0;
 }
 
-int SHIM(setitimer)(__itimer_which_t which, const struct itimerval *restrict new, struct itimerval *restrict old) {
+int SHIM(setitimer)(__itimer_which_t which, const struct itimerval *restrict new,
+                    struct itimerval *restrict old) {
   if (p3_in_klee()) {
     if (old)
       memset(old, 0, sizeof *old);
