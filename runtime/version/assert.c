@@ -6,19 +6,17 @@
 #include <signal.h>
 #include <string.h>
 
-int SHIM(raise)(int number);
-int SHIM(sigprocmask)(int how, const sigset_t *set, sigset_t *old);
-
-/* A handler of the program is called, and what it does counts; if it returns, it was in vain. */
-/* A handler may leave for good; if it returns, or there is none, or the signal is ignored, the end is the
- * same. */
+/* A handler of the program may leave for good. If it returns, or there is none, or the signal is ignored, the end
+ * is the same. */
 void SHIM(abort)(void) {
-  if (!p3v_klee) {
-    sigset_t only;
-    sigemptyset(&only);
-    sigaddset(&only, SIGABRT);
-    SHIM(sigprocmask)(SIG_UNBLOCK, &only, NULL);
-    SHIM(raise)(SIGABRT);
+  struct p3_disposition now;
+  if (p3_signal_set(p3v_index, SIGABRT, NULL, &now) == 0 && now.handler != SIG_DFL &&
+      now.handler != SIG_IGN) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGABRT);
+    SHIM(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+    p3v_raise(SIGABRT);
   }
   p3v_die(P3_SIGNALED, SIGABRT);
 }
