@@ -82,7 +82,8 @@ int main(void) {
   child = fork();
   if (child == 0) {
     raise(SIGSTOP);
-    _exit(7);
+    for (;;)
+      pause();
   }
   int status;
   waitpid(child, &status, WUNTRACED);
@@ -90,8 +91,9 @@ int main(void) {
   kill(child, SIGCONT);
   waitpid(child, &status, WCONTINUED);
   printf("continued %d\n", WIFCONTINUED(status));
+  kill(child, SIGTERM);
   waitid(P_PID, child, &info, WEXITED);
-  printf("%d %d %d\n", info.si_pid == child, info.si_code == CLD_EXITED, info.si_status);
+  printf("%d %d %d\n", info.si_pid == child, info.si_code == CLD_KILLED, info.si_status);
   /* Ends with a signal pending that the next version must not get. */
   raise(SIGUSR1);
   return 0;

@@ -3,7 +3,7 @@
 //@ link: -pthread
 //@ run: handled
 //@ args: h
-//@ expect: output
+//@ expect: status
 //@ run: fatal
 //@ args: f
 //@ run: crash
