@@ -88,6 +88,8 @@ void p3_fds_init(void);
 /* Gives the version its three standard descriptors. */
 void p3_fds_set(int version, int fd, struct p3_entry entry);
 void p3_fds_close_all(int version);
+/* The lowest number in the table that is not below `fd`; -1: none. */
+int p3_fd_next(int version, int fd);
 /* Makes real 0-2 what they were when the product started. */
 void p3_fds_restore(void);
 /* Makes real 0-2 the version's. */

@@ -377,6 +377,17 @@ void p3_fd_close_range(int version, unsigned first, unsigned last) {
     }
 }
 
+int p3_fd_next(int version, int fd) {
+  for (; fd >= 0 && fd < CHUNK * CHUNKS; fd++) {
+    struct p3_entry *chunk = tables[version][fd / CHUNK];
+    if (!chunk)
+      fd |= CHUNK - 1;
+    else if (chunk[fd % CHUNK].real >= 0)
+      return fd;
+  }
+  return -1;
+}
+
 void p3_fds_close_all(int version) { p3_fd_close_range(version, 0, UINT_MAX); }
 
 void p3_fd_arrange(int version) {

@@ -203,7 +203,7 @@ static bool is_exhausted(int version) {
 
 void p3_pump_attach(int version) {
   bool needed = false;
-  for (int fd = 0; fd < 256; fd++)
+  for (int fd = 0; (fd = p3_fd_next(version, fd)) >= 0; fd++)
     needed |= p3_fd_is_logged(version, fd) && p3_fd_get_cloexec(version, fd) == 0;
   int ends[2];
   if (!needed || p3_originals[0].tty || is_exhausted(version) || pipe2(ends, O_CLOEXEC) != 0)
@@ -212,7 +212,7 @@ void p3_pump_attach(int version) {
   start(version, ends[1]);
   close(ends[1]);
   int end = p3_fd_install(version, ends[0], 0);
-  for (int fd = 0; end >= 0 && fd < 256; fd++)
+  for (int fd = 0; end >= 0 && (fd = p3_fd_next(version, fd)) >= 0; fd++)
     if (p3_fd_is_logged(version, fd))
       p3_fd_dup2(version, end, fd, p3_fd_get_cloexec(version, fd));
   p3_fd_close(version, end);

@@ -511,10 +511,11 @@ void p3_signals_stop(void) {
   pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
 }
 
+/* What else would end the child still comes through on_signal, which really ends it. */
 void p3_signals_forked(int version) {
   held = deferred = 0;
   for (int signal = 1; signal < SIGNALS; signal++)
-    if (can_be_caught(signal) && !p3_signal_is_caught(version, signal))
+    if (is_fault(signal) && !p3_signal_is_caught(version, signal))
       install(version, signal);
 }
 
