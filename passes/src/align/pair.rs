@@ -145,7 +145,7 @@ fn loops_to_open(
         let around_b = &b.loops[region_b].own;
         let found_b = wrapper(b, &loops_b, a, &loops_a, around_a, comparisons);
         let found_a = wrapper(a, &loops_a, b, &loops_b, around_b, comparisons);
-        let mut open = |side: &Side, loops: &mut Vec<RegionId>, all: &mut Vec<RegionId>, at| {
+        let open = |side: &Side, loops: &mut Vec<RegionId>, all: &mut Vec<RegionId>, at| {
             let opened = loops.remove(at);
             loops.extend(side.nest.loops_in(opened));
             all.push(opened);
