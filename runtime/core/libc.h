@@ -11,11 +11,13 @@ struct p3_timezone {
 };
 extern struct p3_timezone p3_timezone;
 
-/* Whether any version has called uselocale; until then nothing of it needs to be kept apart in KLEE. */
-extern bool p3_uselocale_called;
+/* Whether any version has changed how libc reads and prints: its locale, or conversions of printf. */
+extern bool p3_reading_differs;
+/* The version in whose locale this thread is, and whose conversions printf has; -1: not known. */
+extern _Thread_local int p3_reader;
 
 /* Conversions that any version has added to printf, by their letters. */
-extern bool p3_printf_specifiers_used, p3_printf_specifiers[256];
+extern bool p3_printf_specifiers[256];
 
 /* Positions inside libc that cannot be kept apart by _r functions; each belongs to one version. */
 enum p3_position {

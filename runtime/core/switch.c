@@ -70,8 +70,10 @@ void p3_environ_changed(int version) {
 }
 
 void p3_enter(int version) {
-  if (p3_owner == version)
+  if (p3_owner == version) {
+    p3_environ_changed(version);
     return;
+  }
   int from = p3_owner;
   p3_process_leave(from);
   p3_owner = version;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 char **SHIM(environ);
 extern char **SHIM(__environ) __attribute__((alias("p3_shim_environ")));
@@ -26,9 +27,14 @@ void p3v_environ_init(char **envp) {
   P3_ME->environ_slot = &SHIM(environ);
 }
 
+void p3v_attend_environ(void) {
+  p3v_attend();
+  environ = SHIM(environ);
+}
+
 void p3v_own(void) {
   p3_enter(p3v_index);
-  p3_environ_changed(p3v_index);
+  p3v_attend_environ();
 }
 
 static bool names(const char *entry, const char *name, size_t length) {

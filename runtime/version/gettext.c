@@ -99,7 +99,7 @@ char *SHIM(bind_textdomain_codeset)(const char *domain, const char *codeset) {
 
 /* Prepares a look-up in `domain` (null: the current one) and returns the domain. */
 static const char *prepare(const char *domain) {
-  p3v_own();
+  p3v_attend_environ();
   if (!domain)
     domain = current_domain;
   install_binding(domain);

@@ -6,11 +6,9 @@
  * The object is changed in place, since other threads of the version have it installed, too.
  *
  * In KLEE setlocale knows "C" only. */
-#include "core/libc.h"
-#include "p3v_libc.h"
+#include "p3v_locale.h"
 #include <errno.h>
 #include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +24,20 @@ static locale_t process(void) {
   return &process_locale;
 }
 
+locale_t p3v_current_locale(void) { return thread_locale ? thread_locale : process(); }
+
 void p3v_locale_enter(void) {
   if (!p3_in_klee())
-    uselocale(thread_locale ? thread_locale : process());
-  else if (p3_uselocale_called)
+    uselocale(p3v_current_locale());
+  else if (p3_reading_differs)
     uselocale(thread_locale ? thread_locale : LC_GLOBAL_LOCALE);
+}
+
+/* The locale in force in this thread is another one now. */
+static void changed_here(void) {
+  p3_reading_differs = true;
+  p3v_libc_enter();
+  p3v_ctype_changed();
 }
 
 static const char *category_name(int category) {
@@ -100,7 +107,7 @@ char *SHIM(setlocale)(int category, const char *name) {
     errno = EINVAL;
     return NULL;
   }
-  p3v_own();
+  p3v_attend_environ();
   if (name || !current) {
     locale_t copy = duplocale(process());
     locale_t changed = NULL;
@@ -116,13 +123,13 @@ char *SHIM(setlocale)(int category, const char *name) {
       return NULL;
     current = known;
     process_locale = *known->locale;
-    p3v_locale_enter();
+    changed_here();
   }
   return category == LC_ALL ? current->name : (char *)current->locale->__names[category];
 }
 
 locale_t SHIM(newlocale)(int mask, const char *name, locale_t base) {
-  p3v_own();
+  p3v_attend_environ();
   return newlocale(mask, name, base);
 }
 
@@ -133,23 +140,21 @@ locale_t SHIM(duplocale)(locale_t locale) {
 locale_t SHIM(uselocale)(locale_t locale) {
   locale_t before = thread_locale ? thread_locale : LC_GLOBAL_LOCALE;
   if (locale) {
-    p3_uselocale_called = true;
     thread_locale = locale == LC_GLOBAL_LOCALE ? NULL : locale;
-    p3v_own();
-    p3v_locale_enter();
+    changed_here();
   }
   return before;
 }
 
 struct lconv *SHIM(localeconv)(void) {
   static struct lconv conventions;
-  p3v_own();
+  p3v_attend();
   conventions = *localeconv();
   return &conventions;
 }
 
 char *SHIM(nl_langinfo)(nl_item item) {
-  p3v_own();
+  p3v_attend();
   return nl_langinfo(item);
 }
 

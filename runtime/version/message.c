@@ -39,7 +39,7 @@ const char *p3v_translate(const char *message) {
   if (p3_in_klee())
     return message;
   int number = errno;
-  p3v_own();
+  p3v_attend_environ();
   message = dcgettext("libc", message, LC_MESSAGES);
   errno = number;
   return message;

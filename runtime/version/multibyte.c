@@ -21,13 +21,13 @@ static mbstate_t mbrtowc_state, mbsrtowcs_state, mbsnrtowcs_state, wcrtomb_state
     wcsnrtombs_state;
 
 static mbstate_t *state_or(mbstate_t *given, mbstate_t *hidden) {
-  p3_enter(p3v_index);
+  p3v_attend();
   return given ? given : hidden;
 }
 
 int SHIM(mbtowc)(wchar_t *to, const char *from, size_t size) {
   static mbstate_t state;
-  p3_enter(p3v_index);
+  p3v_attend();
   if (!from) {
     memset(&state, 0, sizeof state);
     return mbtowc(NULL, NULL, 0);
@@ -40,7 +40,7 @@ int SHIM(mbtowc)(wchar_t *to, const char *from, size_t size) {
 
 int SHIM(wctomb)(char *to, wchar_t from) {
   static mbstate_t state;
-  p3_enter(p3v_index);
+  p3v_attend();
   if (!to) {
     memset(&state, 0, sizeof state);
     return wctomb(NULL, L'\0');

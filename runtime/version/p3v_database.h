@@ -7,7 +7,6 @@
 #ifndef P3V_DATABASE_H
 #define P3V_DATABASE_H
 
-#include "core/libc.h"
 #include "p3v_libc.h"
 #include <errno.h>
 #include <stdlib.h>

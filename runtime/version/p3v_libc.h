@@ -1,10 +1,9 @@
 /* What the libc-state shims of version/ share: messages on the version's standard error, reading
- * libc's translations and environment as this version, a lock for hidden state.
- *
- * A shim in which libc itself reads process-wide state (environ, locale) calls p3v_own() first. */
+ * libc's translations and environment as this version, a lock for hidden state. */
 #ifndef P3V_LIBC_H
 #define P3V_LIBC_H
 
+#include "core/libc.h"
 #include "p3_runtime.h"
 #include <stdarg.h>
 
@@ -13,8 +12,17 @@ void p3v_libc_init(int argc, char **argv, char **envp);
 /* The hook `enter`: what libc keeps once per process or thread becomes the version's. */
 void p3v_libc_enter(void);
 
-/* Makes this version the owner of the process-wide state, with an `environ` that the program has
- * assigned since it became the owner. */
+/* What a shim calls first if libc itself reads state of the process or thread in it. Versions that alternate
+ * call by call do not become owners of everything for that. */
+
+/* Locale and conversions of printf. */
+static inline void p3v_attend(void) {
+  if (p3_reading_differs && p3_reader != p3v_index)
+    p3v_libc_enter();
+}
+/* These and `environ`. */
+void p3v_attend_environ(void);
+/* Everything that p3_enter exchanges, too: current directory, standard descriptors. */
 void p3v_own(void);
 
 /* printf to a byte- or wide-oriented FILE of the version, or to its stderr, as libc prints its own messages. */

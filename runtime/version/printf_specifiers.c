@@ -2,7 +2,6 @@
  *
  * libc has one table; the owner's conversions are put there when it becomes the owner. Not covered: new
  * modifiers and types, whose numbers libc counts for the whole process. */
-#include "core/libc.h"
 #include "p3v_libc.h"
 #include <errno.h>
 #include <printf.h>
@@ -24,8 +23,8 @@ int SHIM(register_printf_specifier)(int specifier, printf_function *convert,
     errno = EINVAL;
     return -1;
   }
-  p3v_own();
-  p3_printf_specifiers_used = true;
+  p3_reading_differs = true;
+  p3v_libc_enter();
   p3_printf_specifiers[specifier] = true;
   own[specifier].convert = convert;
   own[specifier].describe = describe;

@@ -14,7 +14,7 @@ reg_syntax_t SHIM(re_set_syntax)(reg_syntax_t syntax) {
 }
 
 const char *SHIM(re_compile_pattern)(const char *pattern, size_t length, struct re_pattern_buffer *buffer) {
-  p3v_own();
+  p3v_attend();
   re_set_syntax(SHIM(re_syntax_options));
   return re_compile_pattern(pattern, length, buffer);
 }
@@ -36,4 +36,7 @@ char *SHIM(re_comp)(const char *pattern) {
   return (char *)SHIM(re_compile_pattern)(pattern, strlen(pattern), &compiled);
 }
 
-int SHIM(re_exec)(const char *text) { return regexec(&compiled, text, 0, NULL, 0) == 0; }
+int SHIM(re_exec)(const char *text) {
+  p3v_attend();
+  return regexec(&compiled, text, 0, NULL, 0) == 0;
+}

@@ -68,12 +68,11 @@ char *SHIM(cuserid)(char *name) {
 
 char *SHIM(tmpnam)(char *name) {
   static char hidden[L_tmpnam];
-  p3v_own();
   return tmpnam_r(name ? name : hidden);
 }
 
 char *SHIM(tempnam)(const char *directory, const char *prefix) {
-  p3v_own();
+  p3v_attend_environ();
   return tempnam(directory, prefix);
 }
 

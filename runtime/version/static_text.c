@@ -16,7 +16,7 @@ static char *describe_error(int number, locale_t locale) {
     __xpg_strerror_r(number, text, sizeof text);
     return text;
   }
-  p3v_own();
+  p3v_attend_environ();
   int before = errno;
   char *description = locale ? strerror_l(number, locale) : strerror_r(number, text, sizeof text);
   /* libc's own buffer holds the description of an unknown number only. */
@@ -34,7 +34,7 @@ char *SHIM(strerror_l)(int number, locale_t locale) { return describe_error(numb
 
 char *SHIM(strsignal)(int number) {
   static _Thread_local char text[64];
-  p3v_own();
+  p3v_attend_environ();
   char *description = strsignal(number);
   if (p3_in_klee() || sigdescr_np(number))
     return description;

@@ -3,13 +3,13 @@
  * libc has one time zone, read from TZ by some functions at every call (localtime, mktime, ctime,
  * tzset) and by others only if it has not been read before (localtime_r). Each version remembers the
  * value that it has read; before libc converts, its zone is made to be that one. */
-#include "core/libc.h"
 #include "p3v_libc.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <wchar.h>
 
 char *SHIM(tzname)[2] = {"GMT", "GMT"};
@@ -41,12 +41,9 @@ static void install(const char *value) {
   char *only[] = {NULL, NULL};
   if (value && asprintf(&only[0], "TZ=%s", value) < 0)
     return;
-  char **environ_now = SHIM(environ);
-  SHIM(environ) = only;
-  p3_environ_changed(p3v_index);
+  environ = only;
   tzset();
-  SHIM(environ) = environ_now;
-  p3_environ_changed(p3v_index);
+  environ = SHIM(environ);
   free(only[0]);
 }
 
@@ -60,7 +57,7 @@ static void take_variables(void) {
 
 /* Makes libc's time zone this version's. `read_again`: the version's is what TZ says now. */
 static void use_zone(bool read_again) {
-  p3v_own();
+  p3v_attend_environ();
   if (p3_in_klee()) /* klee-uclibc reads TZ at every call */
     return;
   if (read_again || !zone.known) {
@@ -138,7 +135,7 @@ static void prepare_format(bool seconds, bool name, const struct tm *tm) {
   if (seconds || (name && tm->tm_isdst >= 0 && (!tm->tm_zone || !*tm->tm_zone)))
     use_zone(true);
   else
-    p3v_own();
+    p3v_attend_environ();
 }
 
 size_t SHIM(strftime)(char *text, size_t size, const char *format, const struct tm *tm) {
@@ -166,7 +163,7 @@ char *SHIM(strptime)(const char *text, const char *format, struct tm *tm) {
   if (strchr(format, 's'))
     use_zone(false);
   else
-    p3v_own();
+    p3v_attend_environ();
   return strptime(text, format, tm);
 }
 

@@ -21,6 +21,7 @@ char *SHIM(strsignal)(int number);
 
 int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
   REFUSE_WIDE(file, -1);
+  p3v_attend();
   int length = vfprintf(file, format, arguments);
   p3v_wrote(file);
   return length;
@@ -52,6 +53,7 @@ int SHIM(_IO_printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(st
 
 int SHIM(__vfprintf_chk)(FILE *file, int flag, const char *format, va_list arguments) {
   REFUSE_WIDE(file, -1);
+  p3v_attend();
   int length = p3v_klee ? vfprintf(file, format, arguments) : __vfprintf_chk(file, flag, format, arguments);
   p3v_wrote(file);
   return length;
@@ -87,6 +89,7 @@ static int write_all(int fd, char *text, int length) {
 }
 
 int SHIM(vdprintf)(int fd, const char *format, va_list arguments) {
+  p3v_attend();
   if (!p3v_klee && !p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd))
     return vdprintf(REAL(fd), format, arguments);
   char *text;
@@ -99,6 +102,7 @@ int SHIM(dprintf)(int fd, const char *format, ...) { FORMATTED(SHIM(vdprintf)(fd
 int SHIM(__vdprintf_chk)(int fd, int flag, const char *format, va_list arguments) {
   if (p3v_klee)
     return SHIM(vdprintf)(fd, format, arguments);
+  p3v_attend();
   if (!p3_fd_is_captured(p3v_index, fd) && !p3_fd_is_logged(p3v_index, fd))
     return __vdprintf_chk(REAL(fd), flag, format, arguments);
   char *text;

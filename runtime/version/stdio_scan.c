@@ -1,4 +1,5 @@
 /* Input functions that mean stdin without saying so, and the names under which C99's scanf is called. */
+#include "p3v_libc.h"
 #include "p3v_streams.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,16 +52,36 @@ char *SHIM(__gets_chk)(char *line, size_t size) {
   va_end(arguments);                                                                                         \
   return count
 
-int SHIM(vscanf)(const char *format, va_list arguments) { return vfscanf(SHIM(stdin), format, arguments); }
+int SHIM(vfscanf)(FILE *file, const char *format, va_list arguments) {
+  p3v_attend();
+  return vfscanf(file, format, arguments);
+}
 
-int SHIM(scanf)(const char *format, ...) { SCANNED(vfscanf(SHIM(stdin), format, arguments)); }
+int SHIM(fscanf)(FILE *file, const char *format, ...) { SCANNED(SHIM(vfscanf)(file, format, arguments)); }
+
+int SHIM(vscanf)(const char *format, va_list arguments) {
+  return SHIM(vfscanf)(SHIM(stdin), format, arguments);
+}
+
+int SHIM(scanf)(const char *format, ...) { SCANNED(SHIM(vfscanf)(SHIM(stdin), format, arguments)); }
+
+int SHIM(vsscanf)(const char *text, const char *format, va_list arguments) {
+  p3v_attend();
+  return vsscanf(text, format, arguments);
+}
+
+int SHIM(sscanf)(const char *text, const char *format, ...) {
+  SCANNED(SHIM(vsscanf)(text, format, arguments));
+}
 
 /* uclibc has one scanf only, which is C99's. */
 int SHIM(__isoc99_vfscanf)(FILE *file, const char *format, va_list arguments) {
+  p3v_attend();
   return p3v_klee ? vfscanf(file, format, arguments) : __isoc99_vfscanf(file, format, arguments);
 }
 
 int SHIM(__isoc99_vsscanf)(const char *text, const char *format, va_list arguments) {
+  p3v_attend();
   return p3v_klee ? vsscanf(text, format, arguments) : __isoc99_vsscanf(text, format, arguments);
 }
 

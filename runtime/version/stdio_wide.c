@@ -4,6 +4,7 @@
  * the byte functions; each FILE's orientation is kept beside it. Every other FILE is left to libc. Formatted
  * input is scanned by libc in a temporary file that gets the lines one by one until they suffice; what the
  * scan did not want is pushed back. */
+#include "p3v_libc.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <limits.h>
@@ -59,7 +60,7 @@ static bool take_wide(FILE *file) { return orient(file, p3v_orientation(file), 1
 static wint_t put_wide(wchar_t character, FILE *file) {
   char bytes[MB_LEN_MAX];
   mbstate_t state = {0};
-  p3_enter(p3v_index);
+  p3v_attend();
   size_t size = wcrtomb(bytes, character, &state);
   if (size == (size_t)-1) {
     file->_flags |= ERROR_SEEN;
@@ -97,6 +98,7 @@ ALSO(int, fputws_unlocked, (const wchar_t *text, FILE *file), fputws, text, file
 
 /* flag: as of the checked functions, -1: not one of them. */
 static int print(FILE *file, int flag, const wchar_t *format, va_list arguments) {
+  p3v_attend();
   if (is_libcs(file))
     return flag < 0 ? vfwprintf(file, format, arguments) : __vfwprintf_chk(file, flag, format, arguments);
   if (!take_wide(file))
@@ -159,7 +161,7 @@ int SHIM(__wprintf_chk)(int flag, const wchar_t *format, ...) {
 static wint_t get_wide(FILE *file) {
   mbstate_t state = {0};
   wchar_t character;
-  p3_enter(p3v_index);
+  p3v_attend();
   for (int got = 0;; got++) {
     int byte = getc(file);
     if (byte == EOF) {
@@ -198,7 +200,7 @@ wint_t SHIM(ungetwc)(wint_t character, FILE *file) {
   mbstate_t state = {0};
   if (character == WEOF || !take_wide(file))
     return WEOF;
-  p3_enter(p3v_index);
+  p3v_attend();
   size_t size = wcrtomb(bytes, character, &state);
   if (size == (size_t)-1)
     return WEOF;
@@ -274,11 +276,11 @@ static int scan_memory(int temporary, bool c99, const wchar_t *format, va_list a
 }
 
 static int scan(FILE *file, bool c99, const wchar_t *format, va_list arguments) {
+  p3v_attend();
   if (is_libcs(file))
     return c99 && !p3v_klee ? __isoc99_vfwscanf(file, format, arguments) : vfwscanf(file, format, arguments);
   if (!take_wide(file))
     return EOF;
-  p3_enter(p3v_index);
   int temporary = memfd_create("p3", MFD_CLOEXEC);
   char *bytes = NULL;
   size_t length = 0, used = 0;
