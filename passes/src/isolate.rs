@@ -33,13 +33,14 @@ pub(crate) fn isolate<'ctx>(
     file: &str,
     entry: &str,
     natives: &Natives,
+    locales: bool,
 ) -> Result<Isolated> {
     let internal = |reason: String| Error::internal("isolate", reason);
     drop_inline_copies(module);
     build_entry(module, file, entry)?;
     build_life_cycle(module)?;
     define_index(module, index);
-    let version = runtime::version(context, module)?;
+    let version = runtime::version(context, module, locales)?;
     natives.bind(module, index);
     let bound = bind(module, &version);
     let interposed = interposed(module, &version);

@@ -105,6 +105,74 @@ const QUIET: &[&str] = &[
     "__longjmp_chk",
 ];
 
+/// Functions that may set errno but never call back, among those that programs call often.
+const NO_CALLBACK: &[&str] = &[
+    "__strdup",
+    "__strndup",
+    "__strtod_internal",
+    "__strtol_internal",
+    "__strtoul_internal",
+    "aligned_alloc",
+    "atof",
+    "atoi",
+    "atol",
+    "atoll",
+    "btowc",
+    "calloc",
+    "duplocale",
+    "exp",
+    "fmod",
+    "freelocale",
+    "gmtime_r",
+    "log",
+    "malloc",
+    "mblen",
+    "mbrlen",
+    "mbrtowc",
+    "mbsinit",
+    "mbsnrtowcs",
+    "mbsrtowcs",
+    "mbstowcs",
+    "mbtowc",
+    "memalign",
+    "newlocale",
+    "nl_langinfo",
+    "nl_langinfo_l",
+    "p3_environ_changed",
+    "p3_in_klee",
+    "posix_memalign",
+    "pow",
+    "realloc",
+    "reallocarray",
+    "register_printf_specifier",
+    "sqrt",
+    "strcoll",
+    "strdup",
+    "strndup",
+    "strtod",
+    "strtof",
+    "strtoimax",
+    "strtol",
+    "strtold",
+    "strtoll",
+    "strtoul",
+    "strtoull",
+    "strtoumax",
+    "strxfrm",
+    "towlower",
+    "towupper",
+    "uselocale",
+    "wcrtomb",
+    "wcscoll",
+    "wcsdup",
+    "wcsrtombs",
+    "wcstombs",
+    "wcsxfrm",
+    "wctob",
+    "wctomb",
+    "wcwidth",
+];
+
 /// Whether a call of this external function leaves errno alone.
 pub(crate) fn keeps_errno(name: &str) -> bool {
     name.starts_with("llvm.")
@@ -118,7 +186,9 @@ pub(crate) fn keeps_errno(name: &str) -> bool {
 }
 
 /// Whether this external function may call back into the program, as far as its name tells: functions of
-/// [`keeps_errno`] never do.
+/// [`keeps_errno`] never do, nor those of [`NO_CALLBACK`].
 pub(crate) fn may_call_back(name: &str) -> bool {
-    !keeps_errno(name) || name.starts_with("__cxa_") || name.starts_with("_Unwind_")
+    !keeps_errno(name) && !NO_CALLBACK.contains(&name)
+        || name.starts_with("__cxa_")
+        || name.starts_with("_Unwind_")
 }

@@ -96,6 +96,7 @@ pub fn merge<'ctx>(
     report.warnings = warnings;
     runtime::check_target(&linked[0], &options.inputs[0].name())?;
 
+    let locales = linked.iter().any(runtime::changes_locale);
     let mut versions = Vec::new();
     let mut copies = Vec::new();
     for (index, (module, input)) in linked.into_iter().zip(&options.inputs).enumerate() {
@@ -103,7 +104,7 @@ pub fn merge<'ctx>(
         prepare::prepare(&module, options.prepare)?;
         checked("prepare", index, &module, observe)?;
         let size = isolate::size(&module);
-        let isolated = isolate::isolate(context, &module, index, &name, &options.entry, &natives)?;
+        let isolated = isolate::isolate(context, &module, index, &name, &options.entry, &natives, locales)?;
         checked("isolate", index, &module, observe)?;
         let terminating = terminate::terminate(&module)?;
         checked("terminate", index, &module, observe)?;

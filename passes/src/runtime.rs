@@ -10,6 +10,8 @@ const VERSION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/version.bc"));
 
 /// Functions and variables of `runtime/version` with this prefix stand in for libc's of the rest of the name.
 pub(crate) const SHIM_PREFIX: &str = "p3_shim_";
+/// The same, but needed only if some version may change its locale.
+const LOCALE_PREFIX: &str = "p3_locale_";
 
 /// Functions of `runtime/version` that are woven: the way from core/ to the program's entry.
 pub(crate) const WOVEN: [&str; 3] = ["p3v_run", "p3v_user_main", "p3v_user_ctors"];
@@ -27,9 +29,31 @@ pub(crate) fn core<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<
     read(context, CORE, "runtime/core", like)
 }
 
-/// A fresh copy of the part that every version has.
-pub(crate) fn version<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
-    read(context, VERSION, "runtime/version", like)
+/// A fresh copy of the part that every version has. `locales`: with what keeps the versions' locales apart.
+pub(crate) fn version<'ctx>(
+    context: &'ctx Context,
+    like: &Module<'ctx>,
+    locales: bool,
+) -> Result<Module<'ctx>> {
+    let module = read(context, VERSION, "runtime/version", like)?;
+    for global in llvm::globals(&module) {
+        let name = global.name_text();
+        if let Some(replaced) = name.strip_prefix(LOCALE_PREFIX) {
+            if locales {
+                global.set_name(format!("{SHIM_PREFIX}{replaced}").as_bytes());
+            } else {
+                global.set_internal();
+            }
+        }
+    }
+    Ok(module)
+}
+
+/// Whether the program refers to a function that changes the locale.
+pub(crate) fn changes_locale(module: &Module) -> bool {
+    ["setlocale", "newlocale", "uselocale", "__newlocale", "__uselocale"]
+        .iter()
+        .any(|name| llvm::global_named(module, name).is_some_and(|f| f.is_declaration()))
 }
 
 /// Reads one part and gives it the triple and data layout of `like`, which differ at most in spelling

@@ -1,7 +1,7 @@
 /* The floating-point environment of each version: rounding mode, exception flags and traps.
  *
- * It is in the processor's registers, x87's and SSE's. They are read and written here by instructions: <fenv.h>'s
- * functions are in libm, to which a product need not be linked. KLEE has neither. */
+ * It is in the processor's registers, x87's and SSE's. They are read and written here by instructions:
+ * <fenv.h>'s functions are in libm, to which a product need not be linked. KLEE has neither. */
 #include "core.h"
 #include <stdint.h>
 

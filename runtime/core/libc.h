@@ -6,7 +6,7 @@
 
 /* The value of TZ for which libc's time zone is set up. */
 struct p3_timezone {
-  bool known; /* false: libc has not read TZ yet */
+  bool known;  /* false: libc has not read TZ yet */
   char *value; /* null: TZ unset */
 };
 extern struct p3_timezone p3_timezone;

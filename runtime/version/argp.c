@@ -100,9 +100,8 @@ static void add_options(struct parser *parser, char **shorts, const struct argp 
     if (option->name && !has_long(parser, option->name)) {
       int argument = !real->arg ? no_argument : optional ? optional_argument : required_argument;
       int key = option->key ? option->key : real->key;
-      parser->longs[parser->long_count++] =
-          (struct option){option->name, argument, NULL,
-                          (key & KEY_MASK) + (int)((parser->group_count + 1) << KEY_BITS)};
+      parser->longs[parser->long_count++] = (struct option){
+          option->name, argument, NULL, (key & KEY_MASK) + (int)((parser->group_count + 1) << KEY_BITS)};
     }
   }
 }
@@ -113,8 +112,7 @@ static void add_groups(struct parser *parser, char **shorts, void ***inputs, con
   if (takes_part(argp)) {
     add_options(parser, shorts, argp);
     group = &parser->groups[parser->group_count++];
-    *group =
-        (struct group){.argp = argp, .shorts_end = *shorts, .parent = parent, .parent_index = index};
+    *group = (struct group){.argp = argp, .shorts_end = *shorts, .parent = parent, .parent_index = index};
     group->child_inputs = argp->children ? *inputs : NULL;
   }
   for (unsigned i = 0; argp->children && argp->children[i].argp; i++) {

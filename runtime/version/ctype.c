@@ -1,37 +1,38 @@
-/* <ctype.h>, per version. The tables of the version's locale are handed out through pointers of its own: programs
- * keep the addresses that these functions return, across calls that libc would follow. */
+/* <ctype.h>, per version. The tables of the version's locale are handed out through pointers of its own:
+ * programs keep the addresses that these functions return, across calls in which libc would exchange the
+ * tables. */
 #include "p3v_locale.h"
 #include <ctype.h>
-#include <stdlib.h>
 
-static _Thread_local const unsigned short *classes;
-static _Thread_local const int *lower, *upper;
+struct tables {
+  const unsigned short *classes;
+  const int *lower, *upper;
+};
+static struct tables process_tables;
+static _Thread_local struct tables thread_tables;
+static _Thread_local bool has_own_tables;
 
-void p3v_ctype_changed(void) {
-  if (p3_in_klee()) {
-    classes = *__ctype_b_loc();
-    lower = *__ctype_tolower_loc();
-    upper = *__ctype_toupper_loc();
-  } else {
-    locale_t locale = p3v_current_locale();
-    classes = locale->__ctype_b;
-    lower = locale->__ctype_tolower;
-    upper = locale->__ctype_toupper;
-  }
+void p3v_ctype_init(void) {
+  process_tables = (struct tables){*__ctype_b_loc(), *__ctype_tolower_loc(), *__ctype_toupper_loc()};
 }
 
-/* A thread that the version did not start has no tables yet. */
-#define TABLE(table)                                                                                         \
-  if (!table)                                                                                                \
-    p3v_ctype_changed();                                                                                     \
-  return &table
+void p3v_ctype_set(locale_t locale, bool own) {
+  if (own)
+    has_own_tables = locale != NULL;
+  if (locale)
+    *(own ? &thread_tables : &process_tables) =
+        (struct tables){locale->__ctype_b, locale->__ctype_tolower, locale->__ctype_toupper};
+}
 
-const unsigned short **SHIM(__ctype_b_loc)(void) { TABLE(classes); }
-const int **SHIM(__ctype_tolower_loc)(void) { TABLE(lower); }
-const int **SHIM(__ctype_toupper_loc)(void) { TABLE(upper); }
+/* No call of libc stands in the functions below, so none of them can end the version. */
+static struct tables *tables(void) { return has_own_tables ? &thread_tables : &process_tables; }
+
+const unsigned short **LOCALE_SHIM(__ctype_b_loc)(void) { return &tables()->classes; }
+const int **LOCALE_SHIM(__ctype_tolower_loc)(void) { return &tables()->lower; }
+const int **LOCALE_SHIM(__ctype_toupper_loc)(void) { return &tables()->upper; }
 
 #define CLASS(name, bit)                                                                                     \
-  int SHIM(name)(int c) { return (*SHIM(__ctype_b_loc)())[c] & (unsigned short)bit; }
+  int LOCALE_SHIM(name)(int c) { return tables()->classes[c] & (unsigned short)bit; }
 
 CLASS(isalnum, _ISalnum)
 CLASS(isalpha, _ISalpha)
@@ -46,5 +47,5 @@ CLASS(isspace, _ISspace)
 CLASS(isupper, _ISupper)
 CLASS(isxdigit, _ISxdigit)
 
-int SHIM(tolower)(int c) { return c >= -128 && c < 256 ? (*SHIM(__ctype_tolower_loc)())[c] : c; }
-int SHIM(toupper)(int c) { return c >= -128 && c < 256 ? (*SHIM(__ctype_toupper_loc)())[c] : c; }
+int LOCALE_SHIM(tolower)(int c) { return c >= -128 && c < 256 ? tables()->lower[c] : c; }
+int LOCALE_SHIM(toupper)(int c) { return c >= -128 && c < 256 ? tables()->upper[c] : c; }

@@ -1,5 +1,5 @@
-/* <fenv.h>, per version. The state is exchanged by core/float.c when another version becomes the owner, so all
- * that is to be done here is to become it. */
+/* <fenv.h>, per version. The state is exchanged by core/float.c when another version becomes the owner, so
+ * all that is to be done here is to become it. */
 #include "p3v_libc.h"
 #include <fenv.h>
 

@@ -73,8 +73,7 @@ static int ambiguous(const struct request *r, bool long_only, const char *dashes
     p3v_complain(p3v_translate("%s: option '%s%s' is ambiguous; possibilities:"), r->argv[0], dashes,
                  scan->cluster);
     for (const struct option *o = first; o->name; o++)
-      if (o == first ||
-          (abbreviates(scan->cluster, length, o) && (long_only || !same_effect(o, first))))
+      if (o == first || (abbreviates(scan->cluster, length, o) && (long_only || !same_effect(o, first))))
         p3v_complain(" '%s%s'", dashes, o->name);
     p3v_complain("\n");
   }
@@ -239,8 +238,7 @@ int p3v_getopt_next(struct p3v_getopt *scan, int argc, char **argv, const char *
   if (*optstring == '-' || *optstring == '+')
     optstring++;
   bool quiet = *optstring == ':';
-  struct request r = {scan,  argc,  argv, optstring, longs,
-                      index, scan->report && !quiet, quiet ? ':' : '?'};
+  struct request r = {scan, argc, argv, optstring, longs, index, scan->report && !quiet, quiet ? ':' : '?'};
 
   if (!scan->cluster || *scan->cluster == '\0') {
     if (!next_argument(&r))

@@ -8,6 +8,7 @@ void p3v_printf_specifiers_enter(void);
 void p3v_libc_init(int argc, char **argv, char **envp) {
   p3v_environ_init(envp);
   p3v_progname_init(argc, argv);
+  p3v_ctype_init();
 }
 
 void p3v_libc_enter(void) {

@@ -33,11 +33,9 @@ void p3v_locale_enter(void) {
     uselocale(thread_locale ? thread_locale : LC_GLOBAL_LOCALE);
 }
 
-/* The locale in force in this thread is another one now. */
-static void changed_here(void) {
+static void announce_change(void) {
   p3_reading_differs = true;
   p3v_libc_enter();
-  p3v_ctype_changed();
 }
 
 static const char *category_name(int category) {
@@ -123,7 +121,8 @@ char *SHIM(setlocale)(int category, const char *name) {
       return NULL;
     current = known;
     process_locale = *known->locale;
-    changed_here();
+    p3v_ctype_set(&process_locale, false);
+    announce_change();
   }
   return category == LC_ALL ? current->name : (char *)current->locale->__names[category];
 }
@@ -141,7 +140,9 @@ locale_t SHIM(uselocale)(locale_t locale) {
   locale_t before = thread_locale ? thread_locale : LC_GLOBAL_LOCALE;
   if (locale) {
     thread_locale = locale == LC_GLOBAL_LOCALE ? NULL : locale;
-    changed_here();
+    if (!p3_in_klee())
+      p3v_ctype_set(thread_locale, true);
+    announce_change();
   }
   return before;
 }

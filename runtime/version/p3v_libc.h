@@ -25,7 +25,8 @@ void p3v_attend_environ(void);
 /* Everything that p3_enter exchanges, too: current directory, standard descriptors. */
 void p3v_own(void);
 
-/* printf to a byte- or wide-oriented FILE of the version, or to its stderr, as libc prints its own messages. */
+/* printf to a byte- or wide-oriented FILE of the version, or to its stderr, as libc prints its own messages.
+ */
 void p3v_say(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void p3v_vsay(FILE *to, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void p3v_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

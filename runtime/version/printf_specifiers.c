@@ -31,6 +31,7 @@ int SHIM(register_printf_specifier)(int specifier, printf_function *convert,
   return register_printf_specifier(specifier, convert, describe);
 }
 
-int SHIM(register_printf_function)(int specifier, printf_function *convert, printf_arginfo_function *describe) {
+int SHIM(register_printf_function)(int specifier, printf_function *convert,
+                                   printf_arginfo_function *describe) {
   return SHIM(register_printf_specifier)(specifier, convert, (printf_arginfo_size_function *)describe);
 }

@@ -45,8 +45,8 @@ static struct fstab *next_fstab(bool (*wanted)(const struct fstab *, const char 
     if (line < fstab_line)
       continue;
     fstab_line++;
-    entry = (struct fstab){mount.mnt_fsname, mount.mnt_dir,  mount.mnt_type,  mount.mnt_opts,
-                           "??",             mount.mnt_freq, mount.mnt_passno};
+    entry = (struct fstab){mount.mnt_fsname, mount.mnt_dir,   mount.mnt_type, mount.mnt_opts, "??",
+                           mount.mnt_freq,   mount.mnt_passno};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
       if (hasmntopt(&mount, kinds[i])) {
         entry.fs_type = kinds[i];
