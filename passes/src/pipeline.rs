@@ -104,7 +104,15 @@ pub fn merge<'ctx>(
         prepare::prepare(&module, options.prepare)?;
         checked("prepare", index, &module, observe)?;
         let size = isolate::size(&module);
-        let isolated = isolate::isolate(context, &module, index, &name, &options.entry, &natives, locales)?;
+        let isolated = isolate::isolate(
+            context,
+            &module,
+            index,
+            &name,
+            &options.entry,
+            &natives,
+            locales,
+        )?;
         checked("isolate", index, &module, observe)?;
         let terminating = terminate::terminate(&module)?;
         checked("terminate", index, &module, observe)?;

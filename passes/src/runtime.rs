@@ -51,9 +51,15 @@ pub(crate) fn version<'ctx>(
 
 /// Whether the program refers to a function that changes the locale.
 pub(crate) fn changes_locale(module: &Module) -> bool {
-    ["setlocale", "newlocale", "uselocale", "__newlocale", "__uselocale"]
-        .iter()
-        .any(|name| llvm::global_named(module, name).is_some_and(|f| f.is_declaration()))
+    [
+        "setlocale",
+        "newlocale",
+        "uselocale",
+        "__newlocale",
+        "__uselocale",
+    ]
+    .iter()
+    .any(|name| llvm::global_named(module, name).is_some_and(|f| f.is_declaration()))
 }
 
 /// Reads one part and gives it the triple and data layout of `like`, which differ at most in spelling

@@ -23,7 +23,7 @@ mod sequence;
 mod tests;
 
 pub(crate) use functions::match_functions;
-pub(crate) use not_woven::not_woven_reason;
+pub(crate) use not_woven::{not_woven_reason, nothing_woven_reason};
 pub use report::{
     align_versions, Alignment, Edge, FunctionAlignment, FunctionVersion, Group, Kind, NodeView,
     Options, SourcePlace,

@@ -1,6 +1,7 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
-use crate::llvm::Value;
+use crate::llvm::{self, Module, Value};
+use crate::{rename, runtime};
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 /// Names under which libraries declare functions that return twice, for callers compiled without their headers.
@@ -14,6 +15,36 @@ const RETURN_TWICE: [&str; 8] = [
     "vfork",
     "getcontext",
 ];
+
+/// The functions of `<fenv.h>` by which a program notices or changes how its plain arithmetic works.
+const FENV: [&str; 14] = [
+    "feclearexcept",
+    "fedisableexcept",
+    "feenableexcept",
+    "fegetenv",
+    "fegetexceptflag",
+    "feholdexcept",
+    "feraiseexcept",
+    "fesetenv",
+    "fesetexcept",
+    "fesetexceptflag",
+    "fesetmode",
+    "fesetround",
+    "fetestexcept",
+    "feupdateenv",
+];
+
+/// Why no function at all may be woven: the rounding mode and the exception flags are registers, which versions
+/// that alternate within a block would share.
+pub(crate) fn nothing_woven_reason(module: &Module, count: usize) -> Option<String> {
+    (0..count)
+        .flat_map(|version| FENV.map(|name| (version, name)))
+        .find(|(version, name)| {
+            let shim = format!("{}{}{name}", rename::prefix(*version), runtime::SHIM_PREFIX);
+            llvm::global_named(module, &shim).is_some()
+        })
+        .map(|(_, name)| format!("the program uses {name} of <fenv.h>"))
+}
 
 /// Why a defined function cannot be woven; none if it can.
 pub(crate) fn not_woven_reason(function: Value) -> Option<String> {

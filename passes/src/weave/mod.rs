@@ -5,8 +5,9 @@
 //! together, and `_PP_f.diverged`, which finishes an activation whose versions have parted. Behaviour of each
 //! version is that of its plain functions, whatever the matcher said: a wrong match costs lock-step only.
 //!
-//! Not woven, with the reason in the report: see [`align::not_woven_reason`]. A version that ended inside a
-//! call is a divergence like any other, since the test of its alive flag is a branch of its own code.
+//! Not woven, with the reason in the report: see [`align::not_woven_reason`] and
+//! [`align::nothing_woven_reason`]. A version that ended inside a call is a divergence like any other, since
+//! the test of its alive flag is a branch of its own code.
 //!
 //! The construction (lock-step function in SSA form with exits into a continuation that keeps its values in
 //! memory) is that of an optimised tier with on-stack replacement into a baseline tier.
@@ -71,6 +72,7 @@ pub(crate) fn weave<'ctx>(
     let functions: Vec<Vec<Value>> = (0..count)
         .map(|version| candidates(module, version))
         .collect();
+    let nothing_woven = align::nothing_woven_reason(module, count);
     let mut reports = Vec::new();
     let mut declared = Vec::new();
     for group in align::match_functions(&functions, &options.map) {
@@ -87,9 +89,11 @@ pub(crate) fn weave<'ctx>(
         } else if options.except.contains(&name) {
             Some("excluded by --no-weave".to_string())
         } else {
-            present
-                .iter()
-                .find_map(|(_, member)| align::not_woven_reason(*member))
+            nothing_woven.clone().or_else(|| {
+                present
+                    .iter()
+                    .find_map(|(_, member)| align::not_woven_reason(*member))
+            })
         };
         if sequential.is_none() {
             let product = Product::declare(module, &format!("_PP_{name}"), group.members.clone());
