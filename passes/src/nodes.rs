@@ -2,7 +2,8 @@
 //!
 //! A node is a run of instructions of one basic block. Every call that may go to a defined function (direct or
 //! through a pointer) is a node of its own, so that matched calls can become one call of a product function;
-//! the instructions between two such calls, or up to the block's terminator, form a node. Blocks are not
+//! the instructions between two such calls, or up to the block's terminator, form a node. The allocas at the
+//! entry are a node of their own, empty if there are none, so that all functions begin alike. Blocks are not
 //! split in the IR. Debug and lifetime intrinsics belong to no node. Blocks that cannot be reached from the
 //! entry have no nodes.
 
@@ -50,7 +51,7 @@ impl Graph {
         let mut first_of = HashMap::new();
         for &block in &blocks {
             first_of.insert(block, nodes.len());
-            divide(block, &mut nodes);
+            divide(block, nodes.is_empty(), &mut nodes);
         }
         for (id, node) in nodes.iter_mut().enumerate() {
             node.successors = match node.terminator {
@@ -89,7 +90,7 @@ impl Graph {
 }
 
 /// Appends the nodes of one block.
-fn divide(block: Block, nodes: &mut Vec<Node>) {
+fn divide(block: Block, is_entry: bool, nodes: &mut Vec<Node>) {
     let empty = || Node {
         block,
         phis: Vec::new(),
@@ -100,7 +101,12 @@ fn divide(block: Block, nodes: &mut Vec<Node>) {
         predecessors: Vec::new(),
     };
     let mut node = empty();
+    let mut at_entry = is_entry;
     for instruction in block.instructions() {
+        if at_entry && instruction.opcode() != LLVMOpcode::LLVMAlloca && !is_marker(instruction) {
+            nodes.push(std::mem::replace(&mut node, empty()));
+            at_entry = false;
+        }
         if instruction.opcode() == LLVMOpcode::LLVMPHI {
             node.phis.push(instruction);
         } else if instruction.is_terminator() {

@@ -79,6 +79,7 @@ pub fn rows(function: &FunctionAlignment) -> Vec<Row> {
 pub fn title(node: &NodeView) -> String {
     use p3_passes::align::Kind;
     let kind = match node.kind {
+        Kind::Entry => "entry".to_string(),
         Kind::Call => match &node.callee {
             Some(callee) => format!("call {callee}"),
             None => "call through pointer".to_string(),

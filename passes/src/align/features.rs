@@ -16,9 +16,13 @@ pub(super) struct Features {
     pub(super) content: u64,
     /// `content` together with that of everything up to one edge and up to two edges away.
     pub(super) context: [u64; 2],
+    /// The classes of everything up to two and up to three edges away.
+    pub(super) shape: [u64; 2],
     /// The condition of the branch or switch at the end up to negation; 0 if there is none.
     pub(super) condition: u64,
-    /// The instructions, each with and without its operands.
+    /// Whether `condition` is that of the negation.
+    pub(super) is_negated: bool,
+    /// The instructions, each with operands, without, and without constants.
     pub(super) sketch: Sketch,
     /// Of a loop: the instructions that are in no inner loop. Empty for nodes.
     pub(super) own: Sketch,
@@ -54,6 +58,7 @@ mod domain {
     pub(super) const TERMINATOR: u64 = 24;
     pub(super) const NO_TERMINATOR: u64 = 25;
     pub(super) const FUNCTION: u64 = 26;
+    pub(super) const BARE: u64 = 27;
 }
 
 /// How deep constants and conditions are looked into.
@@ -243,6 +248,21 @@ pub(super) fn features(
 }
 
 impl Reader<'_, '_> {
+    /// Opcode, types and callee: what stays when the fields of a structure move.
+    fn bare_digest(&mut self, instruction: Value) -> u64 {
+        let mut digest = Digest::new(domain::BARE)
+            .add(instruction.opcode() as u64)
+            .add(self.describer.ty(instruction.ty()))
+            .add(instruction.operation().into());
+        if let Some(ty) = instruction.named_type() {
+            digest = digest.add(self.describer.ty(ty));
+        }
+        if let Some(callee) = instruction.is_call().then(|| instruction.called_function()) {
+            digest = digest.add(callee.map_or(0, |f| self.describer.global(f, DEPTH)));
+        }
+        digest.finish()
+    }
+
     /// Opcode, types, constants and callee.
     fn plain_digest(&mut self, instruction: Value) -> u64 {
         let opcode = instruction.opcode();
@@ -364,9 +384,11 @@ impl Reader<'_, '_> {
         for &instruction in &node.instructions {
             let full = self.full_digest(instruction);
             content = content.add(full);
-            hashes.extend([full, self.plain[&instruction]]);
+            let bare = self.bare_digest(instruction);
+            hashes.extend([full, self.plain[&instruction], bare]);
         }
         let mut condition = 0;
+        let mut is_negated = false;
         let class = match node.terminator {
             _ if node.is_call => self.call_class(node.instructions[0]),
             None => Digest::new(domain::NO_TERMINATOR),
@@ -377,6 +399,7 @@ impl Reader<'_, '_> {
                 let mut class = Digest::new(domain::TERMINATOR).add(terminator.opcode() as u64);
                 if let Some(tested) = tested(terminator) {
                     condition = self.condition(tested, DEPTH, true);
+                    is_negated = is_negation(tested);
                     hashes.push(condition);
                     class = class.add(self.describer.ty(tested.ty()));
                 }
@@ -395,7 +418,9 @@ impl Reader<'_, '_> {
             class,
             content: content.add(class).finish(),
             context: [0; 2],
+            shape: [0; 2],
             condition,
+            is_negated,
             sketch: Sketch::of(hashes),
             own: Sketch::default(),
             weight: (node.phis.len() + node.instructions.len()) as u32
@@ -428,6 +453,13 @@ fn tested(terminator: Value) -> Option<Value> {
     }
 }
 
+/// Whether [`without_sense`] takes a comparison for the negation of another.
+fn is_negation(value: Value) -> bool {
+    value.is_instruction()
+        && matches!(value.opcode(), LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp)
+        && without_sense(value.opcode(), value.operation()) != value.operation()
+}
+
 /// The same number for a comparison and its negation.
 fn without_sense(opcode: LLVMOpcode, predicate: u32) -> u32 {
     let inverse = match (opcode, predicate) {
@@ -443,25 +475,36 @@ fn without_sense(opcode: LLVMOpcode, predicate: u32) -> u32 {
 
 /// Fills in the hashes that say what stands around a node.
 fn add_context(graph: &Graph, features: &mut [Features]) {
+    let mut content: Vec<u64> = features.iter().map(|f| f.content).collect();
+    let mut shape: Vec<u64> = features.iter().map(|f| f.class).collect();
     for round in 0..2 {
-        let inner: Vec<u64> = features
-            .iter()
-            .map(|f| if round == 0 { f.content } else { f.context[0] })
-            .collect();
-        // Unordered, so that a branch that was turned around looks the same.
-        let sum = |ids: &[usize]| {
-            ids.iter().fold(0u64, |sum, &id| {
-                sum.wrapping_add(Digest::new(domain::CONTEXT).add(inner[id]).finish())
-            })
-        };
-        for (id, node) in graph.nodes.iter().enumerate() {
-            features[id].context[round] = Digest::new(domain::CONTEXT)
+        content = with_surroundings(graph, &content);
+        shape = with_surroundings(graph, &shape);
+        for (id, features) in features.iter_mut().enumerate() {
+            features.context[round] = content[id];
+            features.shape[round] = shape[id];
+        }
+    }
+}
+
+/// Each node's hash together with those of its neighbours, in no order: a branch that was turned around looks the
+/// same.
+fn with_surroundings(graph: &Graph, inner: &[u64]) -> Vec<u64> {
+    let sum = |ids: &[usize]| {
+        ids.iter().fold(0u64, |sum, &id| {
+            sum.wrapping_add(Digest::new(domain::CONTEXT).add(inner[id]).finish())
+        })
+    };
+    let nodes = graph.nodes.iter().enumerate();
+    nodes
+        .map(|(id, node)| {
+            Digest::new(domain::CONTEXT)
                 .add(inner[id])
                 .add(sum(&node.predecessors))
                 .add(sum(&node.successors))
-                .finish();
-        }
-    }
+                .finish()
+        })
+        .collect()
 }
 
 /// A whole body as one hash.

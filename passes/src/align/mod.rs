@@ -54,8 +54,7 @@ pub(crate) struct NodeMatch {
 ///
 /// The nodes of a group are calls of the same group (or all of unwoven functions, or all through pointers to
 /// the same function type), or end with terminators of the same opcode and condition type, or all have no
-/// terminator; and all are headers of loops or none is. The entries are exempt: they are
-/// group 0 whatever they are.
+/// terminator; and all are headers of loops or none is. The entries are group 0.
 pub(crate) fn match_nodes(
     graphs: &[Graph],
     called_group: &dyn Fn(Value) -> Option<usize>,

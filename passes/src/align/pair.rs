@@ -94,16 +94,36 @@ impl<'a> Side<'a> {
 
 /// For each node of `a` its counterpart in `b`. Adds the number of comparisons made to `comparisons`.
 pub(super) fn pair(a: &Side, b: &Side, comparisons: &mut usize) -> Vec<Option<NodeId>> {
-    let mut counterpart = vec![None; a.nodes.len()];
-    if is_same(a, b) {
-        return (0..a.nodes.len()).map(Some).collect();
+    if is_same_form(a, b, comparisons) {
+        (0..a.nodes.len()).map(Some).collect()
+    } else {
+        pair_by_search(a, b, comparisons)
     }
+}
+
+/// Whether the graphs have one form and each node has something in common with the one in its place. Where
+/// fields of structures or literals have moved, contents mislead, and no search finds anything better.
+fn is_same_form(a: &Side, b: &Side, comparisons: &mut usize) -> bool {
+    a.nodes.len() == b.nodes.len()
+        && (0..a.nodes.len()).all(|id| {
+            a.nodes[id].class == b.nodes[id].class
+                && a.graph.nodes[id].successors == b.graph.nodes[id].successors
+        })
+        && a.nodes.iter().zip(&b.nodes).all(|(a, b)| {
+            *comparisons += 1;
+            // A negated condition says that the sides of a branch have changed places.
+            let is_turned = a.condition == b.condition && a.is_negated != b.is_negated;
+            a.content == b.content || !is_turned && a.sketch.similarity(&b.sketch) >= 64
+        })
+}
+
+fn pair_by_search(a: &Side, b: &Side, comparisons: &mut usize) -> Vec<Option<NodeId>> {
+    let mut counterpart = vec![None; a.nodes.len()];
     let mut work = vec![(0, 0)];
     while let Some((id_a, id_b)) = work.pop() {
         let (open_a, open_b) = loops_to_open(a, b, id_a, id_b, comparisons);
         let (region_a, region_b) = (a.region(id_a, &open_a), b.region(id_b, &open_b));
-        let must = id_a == 0;
-        for (x, y) in pair_items((a, &region_a), (b, &region_b), must, comparisons) {
+        for (x, y) in pair_items((a, &region_a), (b, &region_b), comparisons) {
             match (region_a.items[x], region_b.items[y]) {
                 (Item::Node(x), Item::Node(y)) => counterpart[x] = Some(y),
                 (Item::Loop(x), Item::Loop(y)) => work.push((x, y)),
@@ -112,17 +132,6 @@ pub(super) fn pair(a: &Side, b: &Side, comparisons: &mut usize) -> Vec<Option<No
         }
     }
     counterpart
-}
-
-/// Equal code in equal order: no search finds anything better than each with itself.
-fn is_same(a: &Side, b: &Side) -> bool {
-    let successors = |side: &Side, id: NodeId| side.graph.nodes[id].successors.clone();
-    a.nodes.len() == b.nodes.len()
-        && (0..a.nodes.len()).all(|id| {
-            a.nodes[id].class == b.nodes[id].class
-                && a.nodes[id].content == b.nodes[id].content
-                && successors(a, id) == successors(b, id)
-        })
 }
 
 /// Loops that have no counterpart as loops, but whose insides have: a loop may have been put around code, or
@@ -198,18 +207,17 @@ fn wrapper(
 /// Pairs the items of two regions, by position.
 ///
 /// The first items, which are entries or headers, come first in both orders and pair with each other or not at
-/// all; `must` says that they must.
+/// all; entries are always alike.
 fn pair_items(
     (a, region_a): (&Side, &Region),
     (b, region_b): (&Side, &Region),
-    must: bool,
     comparisons: &mut usize,
 ) -> Vec<(usize, usize)> {
     let (items_a, items_b) = (a.items(region_a), b.items(region_b));
     let order_a = region_a.order();
     let order_b = order_like(&items_a, &order_a, &items_b, region_b);
     let mut pairs = Vec::new();
-    if must || items_a[0].class == items_b[0].class {
+    if items_a[0].class == items_b[0].class {
         pairs.push((0, 0));
     }
     let rest_a: Vec<&Features> = order_a[1..].iter().map(|&i| items_a[i]).collect();

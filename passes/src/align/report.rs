@@ -106,6 +106,8 @@ pub struct NodeView {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// The function's beginning, where its variables are allocated.
+    Entry,
     Call,
     Next,
     Jump,
@@ -322,7 +324,7 @@ fn node_view(
     NodeView {
         block: layout.labels.get(&node.block).cloned().unwrap_or_default(),
         part: id - graph.first_of[&node.block],
-        kind: kind(node),
+        kind: if id == 0 { Kind::Entry } else { kind(node) },
         callee: call.and_then(Value::called_function).map(plain_name),
         depth: nest.depth(id),
         header: nest.is_header(id),
