@@ -1,12 +1,14 @@
 //! Runs one case: every version alone, the product in the same circumstances, and the comparison.
 
-use crate::directives::{Case, Expect, Run, Sink};
+use crate::directives::{Case, Expect, Klee, Run, Sink, Verdict};
 use crate::klee;
 use crate::process::{Observed, Place};
+use crate::tally::Tally;
 use anyhow::{anyhow, bail, Context, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 const CLANG: &str = "clang-16";
 
@@ -19,6 +21,17 @@ pub struct Tools {
     pub p3_ir_env: Vec<(String, String)>,
     /// Only run the versions alone: whether the cases are usable.
     pub alone_only: bool,
+    /// Whether products are woven; if they are, those of the middle level are tested sequential, too.
+    pub woven: bool,
+    /// Where what was woven is counted.
+    pub tally: Arc<Tally>,
+}
+
+/// How a product runs its versions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Weaving {
+    Woven,
+    Sequential,
 }
 
 /// Runs a case in `scratch`. Returns one line per mismatch; none: the case holds. An error says why the case
@@ -41,18 +54,10 @@ pub fn run(case: &Case, tools: &Tools, scratch: &Path) -> Result<Vec<String>> {
 /// Runs a case's product in KLEE; needs `klee` on PATH.
 pub fn run_klee(case: &Case, tools: &Tools, scratch: &Path) -> Result<Vec<String>> {
     let mut session = Session::new(case, tools, scratch)?;
-    let Some(wanted) = &case.klee else {
-        return Ok(Vec::new());
-    };
-    let level = "-O1";
-    let versions = (1..=session.versions())
-        .map(|version| session.bitcode(version, level))
-        .collect::<Result<Vec<_>>>()?;
-    if let Some(product) = session.merge(&versions, "klee")? {
-        let found = klee::run(&product, wanted, scratch)?;
-        session
-            .mismatches
-            .extend(found.map(|what| format!("klee: {what}")));
+    match &case.klee {
+        Some(klee) if klee.verdict == Verdict::PathsEqual => session.equal_paths(klee)?,
+        Some(klee) => session.verdict(klee)?,
+        None => {}
     }
     Ok(session.mismatches)
 }
@@ -80,7 +85,21 @@ impl<'a> Session<'a> {
         self.case.sources.len()
     }
 
-    /// All versions at one level: alone and as a product.
+    /// How products are made that are tested in one way only.
+    fn weaving(&self) -> Weaving {
+        if self.tools.woven {
+            Weaving::Woven
+        } else {
+            Weaving::Sequential
+        }
+    }
+
+    fn middle_level(&self) -> &'a str {
+        let levels = &self.case.levels;
+        &levels[levels.len() / 2]
+    }
+
+    /// All versions at one level: alone and as products.
     fn whole(&mut self, level: &str) -> Result<()> {
         let mut natives = Vec::new();
         let mut modules = Vec::new();
@@ -90,19 +109,30 @@ impl<'a> Session<'a> {
                 modules.push(self.bitcode(version, level)?);
             }
         }
-        let product = match modules.as_slice() {
-            [] => None,
-            modules => self.product(modules, level)?,
-        };
+        let mut products = Vec::new();
+        if !modules.is_empty() {
+            let label = level.to_string();
+            products.extend(
+                self.product(&modules, &label, self.weaving())?
+                    .map(|product| (product, label)),
+            );
+            if self.tools.woven && level == self.middle_level() {
+                let label = format!("{level} --no-weave");
+                products.extend(
+                    self.product(&modules, &label, Weaving::Sequential)?
+                        .map(|product| (product, label)),
+                );
+            }
+        }
         for run in &self.case.runs {
             let alone = natives
                 .iter()
                 .map(|native| self.place.run(native, run, &[]))
                 .collect::<Result<Vec<_>>>()?;
-            let place = format!("{level} {}", run.label).trim_end().to_string();
-            check_expectation(run, &alone).with_context(|| place.clone())?;
-            if let Some(product) = &product {
-                self.compare(product, run, &alone, &place)?;
+            let place = |label: &str| format!("{label} {}", run.label).trim_end().to_string();
+            check_expectation(run, &alone).with_context(|| place(level))?;
+            for (product, label) in &products {
+                self.compare(product, run, &alone, &place(label))?;
             }
         }
         Ok(())
@@ -112,9 +142,8 @@ impl<'a> Session<'a> {
     /// another level, differs nowhere.
     fn equal_versions(&mut self) -> Result<()> {
         let levels = &self.case.levels;
-        let middle = &levels[levels.len() / 2];
         let (first, last) = (&levels[0], &levels[levels.len() - 1]);
-        let mut pairs = vec![(middle.as_str(), middle.as_str())];
+        let mut pairs = vec![(self.middle_level(), self.middle_level())];
         if first != last {
             pairs.push((first, last));
         }
@@ -122,13 +151,62 @@ impl<'a> Session<'a> {
             let label = format!("{left}+{right} of version 1");
             let modules = [self.bitcode(1, left)?, self.bitcode(1, right)?];
             let native = self.native(1, left)?;
-            let Some(product) = self.product(&modules, &label)? else {
+            let Some(product) = self.product(&modules, &label, self.weaving())? else {
                 continue;
             };
             for run in &self.case.runs {
                 let alone = self.place.run(&native, run, &[])?;
                 let place = format!("{label} {}", run.label).trim_end().to_string();
                 self.compare_recorded(&product, run, &[alone.clone(), alone], &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The product at -O1 gives the wanted verdict.
+    fn verdict(&mut self, klee: &Klee) -> Result<()> {
+        let versions = (1..=self.versions())
+            .map(|version| self.bitcode(version, "-O1"))
+            .collect::<Result<Vec<_>>>()?;
+        if let Some(product) = self.merge(&versions, "klee", self.weaving(), &[])? {
+            let found = klee::run(&product, &klee.args, self.scratch)?.unwanted(klee.verdict);
+            self.mismatches
+                .extend(found.map(|what| format!("klee: {what}")));
+        }
+        Ok(())
+    }
+
+    /// Version 1 woven with itself explores as many paths as it does alone as `prepare` has left it.
+    fn equal_paths(&mut self, klee: &Klee) -> Result<()> {
+        for level in ["-O0", "-O1"] {
+            let module = self.bitcode(1, level)?;
+            let label = format!("klee {level}");
+            let dumps = self.scratch.join("dumps");
+            let dump: [&OsStr; 2] = ["--dump-dir".as_ref(), dumps.as_ref()];
+            let pair = [module.clone(), module];
+            let Some(product) = self.merge(&pair, &label, Weaving::Woven, &dump)? else {
+                continue;
+            };
+            let mut paths = Vec::new();
+            for (who, program) in [
+                ("alone", dumps.join("2-prepare.1.ll")),
+                ("product", product),
+            ] {
+                let explored = klee::run(&program, &klee.args, self.scratch)?;
+                self.mismatches.extend(
+                    explored
+                        .unwanted(klee.verdict)
+                        .map(|what| format!("{label}: {who}: {what}")),
+                );
+                paths.push(explored.paths);
+            }
+            if paths[0] != paths[1] {
+                self.mismatch(
+                    &label,
+                    "completed paths",
+                    &paths[0].to_string(),
+                    &paths[1].to_string(),
+                );
             }
         }
         Ok(())
@@ -280,7 +358,9 @@ impl<'a> Session<'a> {
             .map(|version| self.bitcode(version, level))
             .collect::<Result<Vec<_>>>()?;
         let product = self.scratch.join("error.bc");
-        let output = self.merge_command(&modules, &product).output()?;
+        let output = self
+            .merge_command(&modules, &product, self.weaving())
+            .output()?;
         let message = String::from_utf8_lossy(&output.stderr)
             .trim_end()
             .to_string();
@@ -300,8 +380,13 @@ impl<'a> Session<'a> {
     }
 
     /// Merges and builds; none: failed, which is recorded.
-    fn product(&mut self, modules: &[PathBuf], label: &str) -> Result<Option<PathBuf>> {
-        let Some(product) = self.merge(modules, label)? else {
+    fn product(
+        &mut self,
+        modules: &[PathBuf],
+        label: &str,
+        weaving: Weaving,
+    ) -> Result<Option<PathBuf>> {
+        let Some(product) = self.merge(modules, label, weaving, &[])? else {
             return Ok(None);
         };
         let program = product.with_extension("exe");
@@ -325,25 +410,42 @@ impl<'a> Session<'a> {
         Ok(Some(program))
     }
 
-    fn merge(&mut self, modules: &[PathBuf], label: &str) -> Result<Option<PathBuf>> {
+    fn merge(
+        &mut self,
+        modules: &[PathBuf],
+        label: &str,
+        weaving: Weaving,
+        flags: &[&OsStr],
+    ) -> Result<Option<PathBuf>> {
         let file: String = label
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
             .collect();
         let product = self.scratch.join(format!("product{file}.bc"));
-        let output = self.merge_command(modules, &product).output()?;
+        let report = self.scratch.join("merge.json");
+        let mut merge = self.merge_command(modules, &product, weaving);
+        let output = merge.args(flags).arg("--report").arg(&report).output()?;
         if !output.status.success() {
             self.mismatch(label, "the merge", "a product", &failure(&output));
             return Ok(None);
         }
+        self.tools.tally.add(&report)?;
         Ok(Some(product))
     }
 
-    fn merge_command(&self, modules: &[PathBuf], product: &Path) -> Command {
+    fn merge_command(&self, modules: &[PathBuf], product: &Path, weaving: Weaving) -> Command {
         let mut merge = Command::new(&self.tools.p3_ir);
         merge.envs(self.tools.p3_ir_env.iter().map(|(n, v)| (n, v)));
         merge.arg("merge").args(modules).arg("-o").arg(product);
         merge.args(&self.case.merge);
+        let is_chosen =
+            |flag: &String| flag.starts_with("--weave") || flag.starts_with("--no-weave");
+        if !self.case.merge.iter().any(is_chosen) {
+            merge.arg(match weaving {
+                Weaving::Woven => "--weave",
+                Weaving::Sequential => "--no-weave",
+            });
+        }
         merge
     }
 

@@ -85,10 +85,21 @@ pub enum Expect {
 /// A run in KLEE.
 #[derive(Clone, Debug)]
 pub struct Klee {
-    /// Whether a failed check must be found; if not, no error may be.
-    pub difference: bool,
+    /// What must come of it.
+    pub verdict: Verdict,
     /// Arguments behind the product's name.
     pub args: Vec<String>,
+}
+
+/// What a run in KLEE must come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// No error.
+    None,
+    /// A failed check.
+    Difference,
+    /// No error, and as many paths as version 1 alone has.
+    PathsEqual,
 }
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -222,14 +233,15 @@ fn case_directive(case: &mut Case, defaults: &Run, key: &str, value: &str) -> Re
         "klee" => {
             let mut args = text_words(value)?;
             if args.is_empty() {
-                bail!("klee: none|difference ARGUMENTS");
+                bail!("klee: none|difference|paths-equal ARGUMENTS");
             }
-            let difference = match args.remove(0).as_str() {
-                "none" => false,
-                "difference" => true,
-                other => bail!("klee: {other}: not none or difference"),
+            let verdict = match args.remove(0).as_str() {
+                "none" => Verdict::None,
+                "difference" => Verdict::Difference,
+                "paths-equal" => Verdict::PathsEqual,
+                other => bail!("klee: {other}: not none, difference or paths-equal"),
             };
-            case.klee = Some(Klee { difference, args });
+            case.klee = Some(Klee { verdict, args });
         }
         _ => bail!("{key}: no such directive"),
     }

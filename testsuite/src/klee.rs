@@ -1,12 +1,22 @@
-//! Runs a product in KLEE.
+//! Runs a program in KLEE.
 
-use crate::directives::Klee;
+use crate::directives::Verdict;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;
 
-/// Runs the product and returns what was not as wanted.
-pub fn run(product: &Path, wanted: &Klee, scratch: &Path) -> Result<Option<String>> {
+/// What KLEE has found.
+pub struct Explored {
+    /// Paths that it followed to their ends.
+    pub paths: u64,
+    /// Why it did not follow all paths.
+    incomplete: Option<String>,
+    /// The error files' names and first lines.
+    errors: Vec<(String, String)>,
+}
+
+/// Explores a program, which may be a product.
+pub fn run(program: &Path, args: &[String], scratch: &Path) -> Result<Explored> {
     let directory = scratch.join("klee-out");
     if directory.exists() {
         std::fs::remove_dir_all(&directory)?;
@@ -14,34 +24,56 @@ pub fn run(product: &Path, wanted: &Klee, scratch: &Path) -> Result<Option<Strin
     let mut klee = Command::new("klee");
     klee.args(["--libc=uclibc", "--posix-runtime", "--max-time=60s"]);
     klee.arg("--output-dir").arg(&directory);
-    klee.arg(product).args(&wanted.args);
+    klee.arg(program).args(args);
     let output = klee.output().context("klee")?;
     let log = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
+    let incomplete = if !output.status.success() {
         let last = log.lines().last().unwrap_or_default();
-        return Ok(Some(format!("{}: {last}", output.status)));
-    }
-    if log.contains("HaltTimer invoked") {
-        return Ok(Some("ran out of time".to_string()));
-    }
-    let mut errors: Vec<String> = std::fs::read_dir(&directory)?
-        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .filter(|name| name.ends_with(".err"))
-        .collect();
-    errors.sort();
-    let is_check = |name: &String| name.ends_with(".abort.err");
-    Ok(
-        match (wanted.difference, errors.iter().find(|e| !is_check(e))) {
-            (_, Some(other)) => {
-                let text = std::fs::read_to_string(directory.join(other)).unwrap_or_default();
+        Some(format!("{}: {last}", output.status))
+    } else if log.contains("HaltTimer invoked") {
+        Some("ran out of time".to_string())
+    } else {
+        None
+    };
+    let mut errors = Vec::new();
+    if directory.exists() {
+        for entry in std::fs::read_dir(&directory)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.ends_with(".err") {
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
                 let first = text.lines().next().unwrap_or_default();
-                Some(format!("{other}: {first}"))
+                errors.push((name.to_string(), first.to_string()));
             }
-            (true, None) if errors.is_empty() => Some("no difference found".to_string()),
-            (false, None) if !errors.is_empty() => Some(format!("a failed check: {}", errors[0])),
+        }
+    }
+    errors.sort();
+    let paths = log
+        .lines()
+        .find_map(|line| line.split_once("completed paths = "))
+        .and_then(|(_, number)| number.trim().parse().ok());
+    Ok(Explored {
+        paths: paths.unwrap_or_default(),
+        incomplete,
+        errors,
+    })
+}
+
+impl Explored {
+    /// What is not as it must be, as far as one program tells.
+    pub fn unwanted(&self, wanted: Verdict) -> Option<String> {
+        if self.incomplete.is_some() {
+            return self.incomplete.clone();
+        }
+        let is_check = |name: &str| name.ends_with(".abort.err");
+        let other = self.errors.iter().find(|(name, _)| !is_check(name));
+        match (wanted, other, self.errors.first()) {
+            (_, Some((name, first)), _) => Some(format!("{name}: {first}")),
+            (Verdict::Difference, None, None) => Some("no difference found".to_string()),
+            (Verdict::None | Verdict::PathsEqual, None, Some((name, _))) => {
+                Some(format!("a failed check: {name}"))
+            }
             _ => None,
-        },
-    )
+        }
+    }
 }

@@ -7,3 +7,4 @@ pub mod case;
 pub mod directives;
 mod klee;
 pub mod process;
+pub mod tally;

@@ -1,13 +1,16 @@
 //! `cargo test -p testsuite [NAME]`: every case as one test.
 //!
 //! `P3_TESTSUITE_KEEP=DIR` keeps what is compiled and run in DIR, `P3_TESTSUITE_ALL=1` prints all mismatches of
-//! a case instead of the first, `P3_TESTSUITE_ALONE=1` only runs the versions alone.
+//! a case instead of the first, `P3_TESTSUITE_ALONE=1` only runs the versions alone, `P3_TESTSUITE_WEAVE=1` weaves
+//! the products.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use testsuite::case::{self, Tools};
 use testsuite::directives::{read_cases, Case};
+use testsuite::tally::Tally;
 
 /// Set when this executable is started as `p3-ir`: the merge runs in a process of its own, so that a crash
 /// fails one case, and needs no executable that another package must have built.
@@ -32,7 +35,10 @@ fn main() -> ExitCode {
         p3_ir: std::env::current_exe().expect("this process has an executable"),
         p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
         alone_only: std::env::var_os("P3_TESTSUITE_ALONE").is_some(),
+        woven: std::env::var_os("P3_TESTSUITE_WEAVE").is_some(),
+        tally: Arc::new(Tally::default()),
     };
+    let tally = tools.tally.clone();
     let have_klee = on_path("klee");
     let mut trials = Vec::new();
     for case in cases {
@@ -50,7 +56,11 @@ fn main() -> ExitCode {
         let tools = tools.clone();
         trials.push(Trial::test(case.name.clone(), move || run(&case, &tools)));
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if !arguments.list {
+        print!("{tally}");
+    }
+    conclusion.exit_code()
 }
 
 fn run(case: &Case, tools: &Tools) -> Result<(), Failed> {
