@@ -9,6 +9,7 @@
  *
  * In KLEE the same table is used, but nothing is moved or mirrored. */
 #include "core.h"
+#include "p3_process.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -190,9 +191,9 @@ static int place(int version, int fd, int real) {
   return moved;
 }
 
-static int number_limit(void) {
+static int number_limit(int version) {
   struct rlimit limit;
-  if (p3_in_klee() || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > CHUNK * CHUNKS)
+  if (p3_in_klee() || p3_limit_get(version, RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > CHUNK * CHUNKS)
     return CHUNK * CHUNKS;
   return limit.rlim_cur;
 }
@@ -216,7 +217,7 @@ static int install(int version, int real, int lowest, struct p3_entry like) {
   struct p3_guard guard;
   p3_lock(&guard);
   int fd = lowest_free(version, real, lowest);
-  struct p3_entry *entry = fd < number_limit() ? slot(version, fd, true) : NULL;
+  struct p3_entry *entry = fd < number_limit(version) ? slot(version, fd, true) : NULL;
   if (entry) {
     like.real = place(version, fd, real);
     *entry = like;
@@ -273,7 +274,7 @@ int p3_fd_dup(int version, int fd, int lowest, bool cloexec) {
   struct p3_entry *from = p3_fd_entry(version, fd);
   if (!from)
     return -1;
-  if (lowest < 0 || lowest >= number_limit()) {
+  if (lowest < 0 || lowest >= number_limit(version)) {
     errno = EINVAL;
     return -1;
   }
@@ -287,7 +288,7 @@ int p3_fd_dup(int version, int fd, int lowest, bool cloexec) {
 static int dup2_locked(int version, int from, int to, bool cloexec) {
   struct p3_entry *source = slot(version, from, false);
   struct p3_entry *target = slot(version, to, true);
-  if (!source || source->real < 0 || !target || to >= number_limit()) {
+  if (!source || source->real < 0 || !target || to >= number_limit(version)) {
     errno = EBADF;
     return -1;
   }

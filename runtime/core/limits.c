@@ -12,12 +12,17 @@ static struct rlimit limits[P3_MAX_VERSIONS][RLIM_NLIMITS];
 static unsigned touched[P3_MAX_VERSIONS], touched_by_any;
 static struct rlimit originals[RLIM_NLIMITS];
 
+/* How many descriptors the process may have. */
+static rlim_t descriptors;
+
 static int priorities[P3_MAX_VERSIONS];
 static bool priorities_known, has_priority[P3_MAX_VERSIONS];
 
 /* What the version used of its processor time is not all that the process used. */
 static struct rlimit as_real(int version, int resource, struct rlimit limit) {
   struct rlimit real = {limit.rlim_cur, originals[resource].rlim_max};
+  if (resource == RLIMIT_NOFILE) /* fds.c observes it; the process has the descriptors of all versions */
+    real.rlim_cur = descriptors;
   if (resource == RLIMIT_CPU && real.rlim_cur != RLIM_INFINITY)
     real.rlim_cur += (rlim_t)(p3_cpu_before(version) / 1000000000);
   if (real.rlim_cur > real.rlim_max)
@@ -30,6 +35,15 @@ static void learn(int resource) {
     return;
   getrlimit(resource, &originals[resource]);
   touched_by_any |= 1u << resource;
+}
+
+void p3_limits_start(void) {
+  learn(RLIMIT_NOFILE);
+  struct rlimit *limit = &originals[RLIMIT_NOFILE], raised = *limit;
+  raised.rlim_cur = limit->rlim_cur > limit->rlim_max / (unsigned)p3_count
+                        ? limit->rlim_max
+                        : limit->rlim_cur * (unsigned)p3_count;
+  descriptors = setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit->rlim_cur;
 }
 
 int p3_limit_get(int version, int resource, struct rlimit *limit) {
@@ -103,9 +117,8 @@ int p3_priority_set(int version, int priority) {
 void p3_limits_enter(int to) {
   for (int resource = 0; resource < RLIM_NLIMITS; resource++)
     if (touched_by_any & 1u << resource) {
-      struct rlimit real = originals[resource];
-      if (touched[to] & 1u << resource)
-        real = as_real(to, resource, limits[to][resource]);
+      struct rlimit wanted = touched[to] & 1u << resource ? limits[to][resource] : originals[resource];
+      struct rlimit real = as_real(to, resource, wanted);
       setrlimit(resource, &real);
     }
 }
@@ -119,8 +132,9 @@ void p3_limits_restore(void) {
 
 void p3_limits_forked(int version) {
   for (int resource = 0; resource < RLIM_NLIMITS; resource++)
-    if (touched[version] & 1u << resource)
-      setrlimit(resource, &limits[version][resource]);
+    if (touched_by_any & 1u << resource)
+      setrlimit(resource,
+                touched[version] & 1u << resource ? &limits[version][resource] : &originals[resource]);
   if (has_priority[version])
     setpriority(PRIO_PROCESS, 0, priorities[version]);
 }

@@ -7,6 +7,7 @@ void p3_process_start(void) {
   p3_stop_start();
   p3_pids_start();
   p3_pump_start();
+  p3_limits_start();
   p3_signals_start();
 }
 

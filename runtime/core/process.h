@@ -80,6 +80,7 @@ void p3_linger_forked(int version);
 void p3_linger(void);
 
 /* ---- limits.c ---- */
+void p3_limits_start(void);
 void p3_limits_enter(int to);
 void p3_limits_restore(void);
 void p3_limits_forked(int version);

@@ -1,4 +1,5 @@
 /* Reading, writing, seeking, duplicating and closing virtual descriptors, and asking about them. */
+#include "p3_process.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -172,7 +173,8 @@ int SHIM(close_range)(unsigned first, unsigned last, int flags) {
     return 0;
   }
   struct rlimit limit;
-  unsigned end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
+  unsigned end =
+      p3_limit_get(p3v_index, RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
   for (unsigned fd = first; fd <= last && fd < end; fd++)
     if (p3_fd_get_cloexec(p3v_index, fd) >= 0)
       p3_fd_set_cloexec(p3v_index, fd, true);

@@ -40,6 +40,19 @@ int SHIM(prlimit64)(pid_t process, enum __rlimit_resource resource, const struct
   return SHIM(prlimit)(process, resource, new, old);
 }
 
+/* What the limits decide. */
+long SHIM(sysconf)(int name) {
+  struct rlimit limit;
+  int resource = name == _SC_OPEN_MAX ? RLIMIT_NOFILE : name == _SC_CHILD_MAX ? RLIMIT_NPROC : -1;
+  if (p3_in_klee() || resource < 0)
+    return sysconf(name);
+  return p3_limit_get(p3v_index, resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+             ? -1
+             : (long)limit.rlim_cur;
+}
+
+int SHIM(getdtablesize)(void) { return p3_in_klee() ? getdtablesize() : (int)SHIM(sysconf)(_SC_OPEN_MAX); }
+
 long SHIM(ulimit)(int command, ...) {
   struct rlimit limit;
   switch (command) {
@@ -57,7 +70,7 @@ long SHIM(ulimit)(int command, ...) {
     return SHIM(setrlimit)(RLIMIT_FSIZE, &limit) != 0 ? -1 : blocks;
   }
   case __UL_GETOPENMAX:
-    return sysconf(_SC_OPEN_MAX);
+    return SHIM(sysconf)(_SC_OPEN_MAX);
   default:
     errno = EINVAL;
     return -1;

@@ -32,6 +32,9 @@ char **p3v_environ(void);
 /* In a forked child, as execve or execvpe. Returns if it failed. */
 void p3v_become(const char *path, char *const *arguments, char *const *environment, bool search);
 
+/* limits.c */
+long SHIM(sysconf)(int name);
+
 /* timer.c: what is left of the alarm, for a program that this process becomes. */
 void p3v_alarm_hand_over(void);
 

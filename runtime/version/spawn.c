@@ -48,7 +48,7 @@ int SHIM(posix_spawn_file_actions_destroy)(posix_spawn_file_actions_t *actions) 
 
 static int add(posix_spawn_file_actions_t *actions, struct action what, const char *path) {
   struct actions *list = ours(actions);
-  if (what.fd < 0 || what.other < 0 || what.fd >= sysconf(_SC_OPEN_MAX))
+  if (what.fd < 0 || what.other < 0 || what.fd >= SHIM(sysconf)(_SC_OPEN_MAX))
     return EBADF;
   size_t size = path ? strlen(path) + 1 : 0;
   struct action *action = malloc(sizeof *action + size);
