@@ -49,9 +49,11 @@ self_merge() {
   shift
   version=$(IFS=+ && echo "$*")
   llvm-link-16 "$@" -o "$work/whole.bc"
-  # Two modules without a public symbol: llvm-link has the same work to do, and no clash of names.
+  # For llvm-link the copies must not clash: only main stays public, under two names. (Without a public root it would
+  # drop everything.)
   for copy in 1 2; do
-    opt-16 -passes=internalize -internalize-public-api-list=none "$work/whole.bc" -o "$work/copy$copy.bc"
+    opt-16 -passes=internalize -internalize-public-api-list=main "$work/whole.bc" -S |
+      sed "s/@main\>/@main$copy/g" | llvm-as-16 -o "$work/copy$copy.bc"
     copies+=("$work/copy$copy.bc")
   done
   read -r seconds memory <<<"$(fastest "$p3_ir" merge "$version" "$version" -o "$work/product.bc")"
