@@ -17,7 +17,7 @@
 # difference is not explained, or a program does not merge, verify or build; 2 cannot run.
 . "$(dirname "$0")/corpus-lib.sh"
 
-programs= tests= known=$repository/testsuite/KNOWN.md build_only= from= level=0 minutes=60 per_test=180
+programs= tests= known=$repository/testsuite/KNOWN.md build_only= from= level=0 minutes=60 per_test=300
 while [ $# -gt 0 ]; do
   case $1 in
   --programs) programs=${2//,/ } && shift 2 ;;
@@ -40,7 +40,7 @@ mkdir -p "$suite"
 all_programs=$(cd "$base/bin" && ls)
 programs=${programs:-$all_programs}
 p3_ir=${P3_IR:-$repository/target/release/p3-ir}
-nice=(nice -n 10)
+nice=(nice -n 10) # for what is compiled; the tests want to know their priority
 
 # --- products
 
@@ -60,11 +60,11 @@ make_product() {
   {
     "$p3_ir" merge "$base/bin/$program" "$base/bin/$program" -o "$out.bc" &&
       opt-16 -passes=verify -disable-output "$out.bc" &&
-      "$p3_ir" build "$out.bc" -o "$out" -- -O1 "$suite/defaults.c"
+      "$p3_ir" build "$out.bc" -o "$out" -- "-O$level" "$suite/defaults.c"
   } >"$out.log" 2>&1
 }
 export -f make_product
-export suite base p3_ir
+export suite base level p3_ir
 
 if [ -n "$from" ]; then
   products=$from
@@ -110,8 +110,8 @@ run_tests() {
     rm -f "$tree/tests/${test%.*}".{log,trs}
   done
   # The whole run in a session of its own, so that nothing is left behind when the time is up.
-  (cd "$tree" && timeout -k 10 $((minutes * 60)) "${nice[@]}" "${as_user[@]}" \
-    env -u P3_SHOW -u P3_STATUS -u MAKEFLAGS HOME=/ SHELL=/bin/bash RUN_EXPENSIVE_TESTS=no RUN_VERY_EXPENSIVE_TESTS=no \
+  (cd "$tree" && timeout -k 10 $((minutes * 60)) "${as_user[@]}" \
+    env -u P3_SHOW -u P3_STATUS -u MAKEFLAGS HOME=/ SHELL=/bin/bash PATH=/usr/local/bin:/usr/bin:/bin RUN_EXPENSIVE_TESTS=no RUN_VERY_EXPENSIVE_TESTS=no \
     make -s -k -j"${JOBS:-4}" PROGRAMS= check_PROGRAMS= check_LIBRARIES= abs_top_builddir="$tree" \
     SH_LOG_COMPILER="/usr/bin/timeout -k 5 $per_test /bin/bash" \
     AUTOCONF=: AUTOMAKE=: ACLOCAL=: AUTOHEADER=: VERBOSE= \
