@@ -35,7 +35,10 @@ int p3_temporary_file(void) {
         (fd = mkostemp(path, O_CLOEXEC)) >= 0)
       unlink(path);
   }
-  if (fd < 0)
+  /* Whatever the umask is: the file is opened again. */
+  if (fd >= 0)
+    fchmod(fd, 0600);
+  else
     fd = memfd_create("p3", MFD_CLOEXEC);
   return p3_fd_hide(fd);
 }
@@ -64,7 +67,9 @@ static void init_native(int version, int stream) {
   if (capture->base && ftruncate(capture->write, capture->base) == 0)
     lseek(capture->write, capture->base, SEEK_SET);
   p3_shared->shown[stream] = capture->base;
-  int mine = p3_fd_hide(fcntl(capture->write, F_DUPFD_CLOEXEC, 3));
+  /* Other programs and libraries write to this one: where every write fails, they must see that, too. */
+  int written = is_full_device(&original->stat) ? original->fd : capture->write;
+  int mine = p3_fd_hide(fcntl(written, F_DUPFD_CLOEXEC, 3));
   p3_fds_set(
       version, stream,
       (struct p3_entry){
