@@ -168,6 +168,12 @@ int p3_priority_set(int version, int priority);
  * is replaced by a pipe, through which the program gets what the version has not read yet. */
 void p3_pump_attach(int version);
 
+/* ---- core/relay.c ---- */
+
+/* In a child about to exec, before p3_fd_arrange: where the product's output is a pipe, the program gets one, too,
+ * instead of the capture; where output and error are one, they are for the program, too. */
+void p3_relay_attach(int version);
+
 /* ---- what core/main.c, core/switch.c and version/run.c call; all do nothing in KLEE ---- */
 
 /* core/main.c, once, when descriptors are ready and before the first version begins. */

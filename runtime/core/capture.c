@@ -50,7 +50,7 @@ static int reopen(int fd, int flags) {
   return p3_fd_hide(open(path, flags | O_CLOEXEC));
 }
 
-static bool is_full_device(const struct stat *stat) {
+bool p3_is_full_device(const struct stat *stat) {
   return S_ISCHR(stat->st_mode) && stat->st_rdev == makedev(1, 7);
 }
 
@@ -68,7 +68,7 @@ static void init_native(int version, int stream) {
     lseek(capture->write, capture->base, SEEK_SET);
   p3_shared->shown[stream] = capture->base;
   /* Other programs and libraries write to this one: where every write fails, they must see that, too. */
-  int written = is_full_device(&original->stat) ? original->fd : capture->write;
+  int written = p3_is_full_device(&original->stat) ? original->fd : capture->write;
   int mine = p3_fd_hide(fcntl(written, F_DUPFD_CLOEXEC, 3));
   p3_fds_set(
       version, stream,
@@ -97,7 +97,7 @@ void p3_captures_init(void) {
       continue;
     if ((original->flags & O_ACCMODE) == O_RDONLY)
       p3_shared->error[stream] = EBADF;
-    else if (is_full_device(&original->stat))
+    else if (p3_is_full_device(&original->stat))
       p3_shared->error[stream] = ENOSPC;
     for (int i = 0; i < p3_count; i++)
       init_native(i, stream);
@@ -199,14 +199,37 @@ void p3_captures_unlock(void) {
   }
 }
 
-static ssize_t write_shown(int version, struct p3_capture *capture, int stream, const struct iovec *parts,
-                           int count) {
-  off_t *shown = &p3_shared->shown[stream];
-  bool outer = !busy[stream];
+/* Between processes by a lock on the file; those do not nest. */
+static void lock_file(int version, int stream, short type) {
+  struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+  while (p3_shared->forked && fcntl(p3_captures[version][stream].write, F_SETLKW, &lock) != 0 &&
+         errno == EINTR)
+    ;
+}
+
+bool p3_capture_lock(int version, int stream) {
+  pthread_mutex_lock(&mutexes[stream]);
+  bool first = !busy[stream];
   busy[stream] = true;
+  if (first)
+    lock_file(version, stream, F_WRLCK);
+  return first;
+}
+
+void p3_capture_unlock(int version, int stream, bool first) {
+  if (first) {
+    lock_file(version, stream, F_UNLCK);
+    busy[stream] = false;
+  }
+  pthread_mutex_unlock(&mutexes[stream]);
+}
+
+static ssize_t write_shown(int version, struct p3_capture *capture, int stream, const struct iovec *parts,
+                           int count, bool first) {
+  off_t *shown = &p3_shared->shown[stream];
   off_t at = lseek(capture->write, 0, SEEK_CUR);
-  if (outer && at != *shown) {
-    p3_show(version);
+  if (first && at != *shown) {
+    p3_show_rest(version, stream);
     at = lseek(capture->write, 0, SEEK_CUR);
   }
   ssize_t done = writev(p3_originals[stream].fd, parts, count);
@@ -218,8 +241,6 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
     p3_shared->limit[stream] = lseek(capture->write, 0, SEEK_CUR);
     p3_shared->error[stream] = error;
   }
-  if (outer)
-    busy[stream] = false;
   errno = error;
   return done;
 }
@@ -229,10 +250,12 @@ __attribute__((noinline)) static ssize_t write_file(int version, int stream, con
                                                     int count) {
   struct p3_capture *capture = &p3_captures[version][stream];
   p3_inside++;
-  pthread_mutex_lock(&mutexes[stream]);
-  ssize_t done = p3_is_shown(version) ? write_shown(version, capture, stream, parts, count)
+  bool first = p3_capture_lock(version, stream);
+  ssize_t done = p3_is_shown(version) ? write_shown(version, capture, stream, parts, count, first)
                                       : write_hidden(capture, stream, parts, count);
-  pthread_mutex_unlock(&mutexes[stream]);
+  int error = errno;
+  p3_capture_unlock(version, stream, first);
+  errno = error;
   p3_settle(version);
   return done;
 }

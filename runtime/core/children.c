@@ -76,6 +76,35 @@ bool p3_has_children(int version) {
   return has;
 }
 
+/* What a child prints must appear at once: somebody may be looking. Where the real stream is a pipe the relay
+ * sees to that. */
+static bool watched;
+
+static void *watch(void *unused) {
+  for (;;) {
+    if (p3_owner >= 0)
+      p3_show(p3_owner);
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+  }
+  return unused;
+}
+
+static void begin_to_watch(int version) {
+  bool looking = false;
+  for (int stream = 1; stream <= 2; stream++) {
+    const struct p3_original *original = &p3_originals[stream];
+    looking |= original->fd >= 0 && !S_ISFIFO(original->stat.st_mode) && !S_ISSOCK(original->stat.st_mode);
+  }
+  if (watched || !looking || !p3_is_shown(version))
+    return;
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  watched = pthread_create(&thread, NULL, watch, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 pid_t p3_fork(int version) {
   if (p3_in_klee())
     return fork();
@@ -85,6 +114,9 @@ pid_t p3_fork(int version) {
   p3_answers_open();
   p3_linger_forked(version);
   p3_enter(version);
+  if (p3_only < 0)
+    p3_relay_start(version);
+  p3_shared->forked = true;
   struct p3_guard guard;
   p3_lock(&guard);
   pid_t real = fork();
@@ -99,6 +131,8 @@ pid_t p3_fork(int version) {
   }
   p3_unlock(&guard);
   free(child);
+  if (real > 0 && p3_only < 0)
+    begin_to_watch(version);
   errno = error;
   return real;
 }
@@ -124,43 +158,6 @@ pid_t p3_vfork(int version) {
   p3_show(version);
   errno = error;
   return real;
-}
-
-/* ---- showing while waiting ---- */
-
-/* What a child prints while the version waits for it must appear at once if somebody is looking. */
-static volatile int waiting;
-static bool watched;
-
-static void *watch(void *unused) {
-  for (;;) {
-    if (waiting > 0 && p3_owner >= 0)
-      p3_show(p3_owner);
-    nanosleep(&(struct timespec){0, waiting > 0 ? 20000000 : 50000000}, NULL);
-  }
-  return unused;
-}
-
-static void begin_to_wait(int version) {
-  bool looking = false;
-  for (int stream = 1; stream <= 2; stream++)
-    looking |= p3_originals[stream].fd >= 0 && !S_ISREG(p3_originals[stream].stat.st_mode);
-  if (!looking || !p3_is_shown(version))
-    return;
-  waiting++;
-  if (watched)
-    return;
-  pthread_t thread;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  watched = pthread_create(&thread, NULL, watch, NULL) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static void end_waiting(void) {
-  if (waiting > 0)
-    waiting--;
 }
 
 /* ---- waiting ---- */
@@ -253,8 +250,6 @@ int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, s
   if (p3_in_klee())
     return ask(type, id, info, options, usage);
   int result;
-  if (!(options & WNOHANG))
-    begin_to_wait(version);
   if (type == P_PID || type == P_PIDFD) {
     struct p3_guard guard;
     p3_lock(&guard);
@@ -265,8 +260,6 @@ int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, s
     result = wait_for_any(version, type, id, info, options, usage);
   }
   int error = errno;
-  if (!(options & WNOHANG))
-    end_waiting();
   if (result == 0 && info->si_pid && is_end(info)) {
     if (!(options & WNOWAIT)) {
       struct p3_guard guard;
@@ -275,6 +268,7 @@ int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, s
       p3_unlock(&guard);
     }
     p3_pump_settle(version);
+    p3_relay_settle(version);
     p3_show(version);
   }
   errno = error;
@@ -296,12 +290,10 @@ void p3_children_ended(int version) {
     }
   }
   p3_unlock(&guard);
-  end_waiting();
 }
 
 void p3_children_forked(void) {
   children = NULL;
   events = NULL;
   watched = false;
-  waiting = 0;
 }

@@ -124,17 +124,27 @@ struct p3_shared {
   off_t shown[3]; /* how far the shown version's captures were copied on */
   off_t limit[3]; /* where the real stream began to fail */
   int error[3];   /* and how; 0: it works */
+  bool forked;    /* there are other processes that write */
 };
 extern struct p3_shared *p3_shared;
 
 void p3_captures_init(void);
 /* After a version left the stack, or in a forked child: nobody is writing any more. */
 void p3_captures_unlock(void);
+/* One writer at a time, of all threads and processes. False: this thread is already writing there. */
+bool p3_capture_lock(int version, int stream);
+void p3_capture_unlock(int version, int stream, bool first);
+bool p3_is_full_device(const struct stat *stat);
 int p3_temporary_file(void); /* hidden, read-write, no name; -1 and errno */
 off_t p3_capture_length(int version, int stream);
 /* Bytes [from, from + size) of the output into `bytes`; the number copied. */
 size_t p3_capture_get(int version, int stream, off_t from, char *bytes, size_t size);
 ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count);
+
+/* ---- relay.c ---- */
+
+/* What programs that the version started have written so far is out. */
+void p3_relay_settle(int version);
 
 /* ---- input.c ---- */
 void p3_input_init(void);
@@ -148,6 +158,8 @@ off_t p3_log_pending(int version);
 
 /* ---- show.c ---- */
 bool p3_is_shown(int version);
+/* Copies on what is in the capture and not shown yet; with the lock. Returns 0 or an errno. */
+int p3_show_rest(int version, int stream);
 
 /* ---- check.c ---- */
 struct p3_difference {

@@ -509,8 +509,8 @@ static void look_at_original(int fd) {
 }
 
 void p3_fds_init(void) {
-  /* Originals, captures (two descriptors and the version's own for two streams), logs, directories. */
-  int wanted = 16 + p3_count * 10;
+  /* Originals, captures (two descriptors and the version's own for two streams), relays, logs, directories. */
+  int wanted = 16 + p3_count * 12;
   hidden_from = HIDDEN_MAX - wanted;
   for (int fd = 0; fd <= 2; fd++)
     look_at_original(fd);

@@ -107,8 +107,10 @@ ssize_t p3_fd_writev(int version, int fd, const struct iovec *parts, int count) 
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
-  if (entry->kind == P3_CAPTURE)
+  if (entry->kind == P3_CAPTURE) {
+    p3_relay_settle(version);
     return p3_capture_writev(version, entry, parts, count);
+  }
   if (entry->kind == P3_LOG)
     return write_logged(version, entry, parts, count);
   return writev(entry->real, parts, count);
@@ -159,6 +161,27 @@ ssize_t p3_fd_pread(int version, int fd, void *bytes, size_t size, off_t offset)
   return has_positions(entry) ? p3_fd_read(version, fd, bytes, size) : -1;
 }
 
+/* The version is about to change its capture otherwise than by appending: what is not shown yet goes first,
+ * and no other thread or process looks meanwhile. */
+static bool begin_to_change(int version, struct p3_entry *entry) {
+  p3_inside++;
+  bool first = p3_capture_lock(version, entry->stream);
+  if (first && p3_is_shown(version))
+    p3_show_rest(version, entry->stream);
+  return first;
+}
+
+static ssize_t end_changing(int version, struct p3_entry *entry, bool first, ssize_t result) {
+  struct stat stat;
+  int error = errno;
+  if (result >= 0 && p3_is_shown(version) && fstat(entry->real, &stat) == 0)
+    p3_shared->shown[entry->stream] = stat.st_size;
+  p3_capture_unlock(version, entry->stream, first);
+  errno = error;
+  p3_settle(version);
+  return result;
+}
+
 ssize_t p3_fd_pwrite(int version, int fd, const void *bytes, size_t size, off_t offset) {
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
@@ -167,18 +190,11 @@ ssize_t p3_fd_pwrite(int version, int fd, const void *bytes, size_t size, off_t 
     return pwrite(entry->real, bytes, size, offset);
   if (!is_image(entry))
     return has_positions(entry) ? p3_fd_write(version, fd, bytes, size) : -1;
-  if (p3_is_shown(version)) {
-    p3_show(version);
-    ssize_t done = pwrite(original(entry)->fd, bytes, size, offset);
-    if (done < 0)
-      return done;
-    size = done;
-  }
-  ssize_t done = pwrite(entry->real, bytes, size, offset);
-  struct stat stat;
-  if (p3_is_shown(version) && fstat(entry->real, &stat) == 0)
-    p3_shared->shown[entry->stream] = stat.st_size;
-  return done;
+  bool first = begin_to_change(version, entry);
+  ssize_t done = p3_is_shown(version) ? pwrite(original(entry)->fd, bytes, size, offset) : (ssize_t)size;
+  if (done >= 0)
+    done = pwrite(entry->real, bytes, done, offset);
+  return end_changing(version, entry, first, done);
 }
 
 int p3_fd_stat(int version, int fd, struct stat *stat) {
@@ -195,26 +211,17 @@ int p3_fd_stat(int version, int fd, struct stat *stat) {
   return 0;
 }
 
-/* After the capture's size was changed on purpose. */
-static int resized(int version, struct p3_entry *entry, int result) {
-  struct stat stat;
-  if (result == 0 && p3_is_shown(version) && fstat(entry->real, &stat) == 0)
-    p3_shared->shown[entry->stream] = stat.st_size;
-  return result;
-}
-
 int p3_fd_truncate(int version, int fd, off_t size) {
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
   if (!is_image(entry))
     return ftruncate(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, size);
-  if (p3_is_shown(version)) {
-    p3_show(version);
-    if (ftruncate(original(entry)->fd, size) != 0)
-      return -1;
-  }
-  return resized(version, entry, ftruncate(entry->real, size));
+  bool first = begin_to_change(version, entry);
+  int result = p3_is_shown(version) ? ftruncate(original(entry)->fd, size) : 0;
+  if (result == 0)
+    result = ftruncate(entry->real, size);
+  return (int)end_changing(version, entry, first, result);
 }
 
 int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size) {
@@ -223,12 +230,11 @@ int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size) {
     return -1;
   if (!is_image(entry))
     return fallocate(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, mode, offset, size);
-  if (p3_is_shown(version)) {
-    p3_show(version);
-    if (fallocate(original(entry)->fd, mode, offset, size) != 0)
-      return -1;
-  }
-  return resized(version, entry, fallocate(entry->real, mode, offset, size));
+  bool first = begin_to_change(version, entry);
+  int result = p3_is_shown(version) ? fallocate(original(entry)->fd, mode, offset, size) : 0;
+  if (result == 0)
+    result = fallocate(entry->real, mode, offset, size);
+  return (int)end_changing(version, entry, first, result);
 }
 
 #define STATUS_FLAGS (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK)
@@ -318,13 +324,15 @@ const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]) {
 
 /* ---- FILEs over virtual descriptors ---- */
 
-/* Whose stream it is, and which virtual descriptor. A FILE carries both in the pointer itself: sanitizers keep it
- * where they do not look for pointers and would report memory as lost. */
+/* Whose stream it is, and which virtual descriptor. A FILE carries both in the pointer itself: sanitizers
+ * keep it where they do not look for pointers and would report memory as lost. */
 struct cookie {
   int version, fd;
 };
 
-static void *pack(struct cookie cookie) { return (void *)((intptr_t)cookie.fd * P3_MAX_VERSIONS + cookie.version); }
+static void *pack(struct cookie cookie) {
+  return (void *)((intptr_t)cookie.fd * P3_MAX_VERSIONS + cookie.version);
+}
 
 static struct cookie unpack(void *argument) {
   intptr_t packed = (intptr_t)argument;

@@ -21,24 +21,26 @@ static bool is_read_to_its_end(int stream) {
   return original->fd >= 0 && (S_ISFIFO(original->stat.st_mode) || S_ISSOCK(original->stat.st_mode));
 }
 
-static bool holds(const char *process, const struct stat *capture) {
+static bool holds(const char *process, int version, const struct stat *capture) {
   for (int fd = 1; fd <= 2; fd++) {
     char path[64];
     struct stat stat_of;
     snprintf(path, sizeof path, "/proc/%.20s/fd/%d", process, fd);
-    if (stat(path, &stat_of) == 0 && stat_of.st_ino == capture->st_ino && stat_of.st_dev == capture->st_dev)
+    if (stat(path, &stat_of) == 0 &&
+        ((stat_of.st_ino == capture->st_ino && stat_of.st_dev == capture->st_dev) ||
+         p3_relay_has(version, &stat_of)))
       return true;
   }
   return false;
 }
 
-static bool is_held(const struct stat *capture) {
+static bool is_held(int version, const struct stat *capture) {
   DIR *directory = opendir("/proc");
   bool found = false;
   pid_t me = getpid();
   for (struct dirent *entry; directory && !found && (entry = readdir(directory));)
     found = isdigit((unsigned char)entry->d_name[0]) && atoi(entry->d_name) != me &&
-            holds(entry->d_name, capture);
+            holds(entry->d_name, version, capture);
   if (directory)
     closedir(directory);
   return found;
@@ -49,7 +51,7 @@ static bool anybody(void) {
     for (int stream = 1; has_forked[i] && stream <= 2; stream++) {
       struct stat capture;
       if (is_read_to_its_end(stream) && fstat(p3_captures[i][stream].read, &capture) == 0 &&
-          is_held(&capture))
+          is_held(i, &capture))
         return true;
     }
   return false;
@@ -63,6 +65,8 @@ void p3_linger(void) {
     for (int i = 0; i < p3_count; i++)
       p3_show(i);
   }
-  for (int i = 0; i < p3_count; i++)
+  for (int i = 0; i < p3_count; i++) {
+    p3_relay_settle(i);
     p3_show(i);
+  }
 }

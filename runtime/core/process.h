@@ -94,4 +94,11 @@ void p3_pump_start(void);
 /* A child has ended: what it did not read of the standard input is the version's again. */
 void p3_pump_settle(int version);
 
+/* ---- relay.c ---- */
+
+/* Before the version's first child is forked. */
+void p3_relay_start(int version);
+/* Whether it is the standard output or error that programs of the version get. */
+bool p3_relay_has(int version, const struct stat *stat_of);
+
 #endif

@@ -28,7 +28,7 @@ static int copy_on(int fd, const char *bytes, size_t size) {
   return 0;
 }
 
-static int show(int version, int stream) {
+int p3_show_rest(int version, int stream) {
   static char buffer[1 << 16];
   struct p3_capture *capture = &p3_captures[version][stream];
   off_t *shown = &p3_shared->shown[stream];
@@ -37,9 +37,6 @@ static int show(int version, int stream) {
     return 0;
   if (p3_shared->error[stream])
     return p3_shared->error[stream];
-  /* Parent and children may come here at the same time: the lock is between processes. */
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  fcntl(capture->write, F_SETLKW, &lock);
   int error = 0;
   ssize_t size;
   while (!error && (size = pread(capture->read, buffer, sizeof buffer, *shown)) > 0) {
@@ -50,19 +47,28 @@ static int show(int version, int stream) {
     p3_shared->limit[stream] = *shown;
     p3_shared->error[stream] = error;
   }
-  lock.l_type = F_UNLCK;
-  fcntl(capture->write, F_SETLK, &lock);
   return error;
+}
+
+static bool is_behind(int version, int stream) {
+  struct stat stat;
+  return p3_originals[stream].fd >= 0 && fstat(p3_captures[version][stream].read, &stat) == 0 &&
+         stat.st_size > p3_shared->shown[stream];
 }
 
 int p3_show(int version) {
   if (p3_in_klee() || !p3_is_shown(version))
     return 0;
-  struct p3_guard guard;
-  p3_lock(&guard);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   int error = 0;
   for (int stream = 1; stream <= 2; stream++) {
-    int failed = show(version, stream);
+    if (!is_behind(version, stream))
+      continue;
+    bool first = p3_capture_lock(version, stream);
+    int failed = first ? p3_show_rest(version, stream) : 0;
+    p3_capture_unlock(version, stream, first);
     if (failed)
       error = failed;
   }
@@ -73,6 +79,6 @@ int p3_show(int version) {
     sigaddset(&pipe, SIGPIPE);
     sigtimedwait(&pipe, NULL, &(struct timespec){0, 0});
   }
-  p3_unlock(&guard);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   return error;
 }

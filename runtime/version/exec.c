@@ -18,6 +18,7 @@ void p3v_become(const char *path, char *const *arguments, char *const *environme
   char space[P3_FD_PATH];
   p3_enter(p3v_index);
   p3_pump_attach(p3v_index);
+  p3_relay_attach(p3v_index);
   p3v_alarm_hand_over();
   p3_signals_exec(p3v_index, true);
   p3_fd_arrange(p3v_index);
