@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 struct p3_capture p3_captures[P3_MAX_VERSIONS][3];
-bool p3_is_captured_in_memory;
 
 static struct p3_shared unshared;
 struct p3_shared *p3_shared = &unshared;
@@ -64,6 +63,7 @@ static void init_native(int version, int stream) {
   capture->write = capture->read < 0 ? -1 : reopen(capture->read, O_WRONLY | append);
   if (capture->write < 0)
     p3_fatal("cannot make a temporary file in %s: %s", temporary_directory, strerror(errno));
+  capture->appends = append;
   capture->base = original->start;
   if (capture->base && ftruncate(capture->write, capture->base) == 0)
     lseek(capture->write, capture->base, SEEK_SET);
@@ -113,7 +113,6 @@ static ssize_t append_bytes(struct p3_capture *capture, const struct iovec *part
   size_t total = 0;
   for (int i = 0; i < count; i++)
     total += parts[i].iov_len;
-  p3_is_captured_in_memory = true;
   if (capture->length + total > capture->capacity) {
     size_t capacity = capture->capacity ? capture->capacity : 256;
     while (capacity < capture->length + total)
@@ -168,16 +167,21 @@ static ssize_t fails(int error) {
   return -1;
 }
 
+/* Where the next write goes. Libraries and other programs may have appended by descriptors of their own. */
+static off_t position(const struct p3_capture *capture) {
+  return lseek(capture->write, 0, capture->appends ? SEEK_END : SEEK_CUR);
+}
+
 static ssize_t write_hidden(struct p3_capture *capture, int stream, const struct iovec *parts, int count) {
   size_t total = 0;
   for (int i = 0; i < count; i++)
     total += parts[i].iov_len;
   if (p3_config.show == P3_NOBODY && !p3_shared->error[stream] && has_no_reader(stream)) {
-    p3_shared->limit[stream] = lseek(capture->write, 0, SEEK_CUR);
+    p3_shared->limit[stream] = position(capture);
     p3_shared->error[stream] = EPIPE;
   }
   if (p3_shared->error[stream]) {
-    off_t room = p3_shared->limit[stream] - lseek(capture->write, 0, SEEK_CUR);
+    off_t room = p3_shared->limit[stream] - position(capture);
     if (room <= 0 && (total || p3_shared->error[stream] == EBADF))
       return fails(p3_shared->error[stream]);
     if ((off_t)total > room)
@@ -229,10 +233,10 @@ void p3_capture_unlock(int version, int stream, bool first) {
 static ssize_t write_shown(int version, struct p3_capture *capture, int stream, const struct iovec *parts,
                            int count, bool first) {
   off_t *shown = &p3_shared->shown[stream];
-  off_t at = lseek(capture->write, 0, SEEK_CUR);
+  off_t at = position(capture);
   if (first && at != *shown) {
     p3_show_rest(version, stream);
-    at = lseek(capture->write, 0, SEEK_CUR);
+    at = position(capture);
   }
   ssize_t done = writev(p3_originals[stream].fd, parts, count);
   int error = errno;
@@ -240,7 +244,7 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
     keep(capture->write, parts, count, done);
     *shown = at + done;
   } else if (error != EAGAIN && error != EINTR && !p3_shared->error[stream]) {
-    p3_shared->limit[stream] = lseek(capture->write, 0, SEEK_CUR);
+    p3_shared->limit[stream] = position(capture);
     p3_shared->error[stream] = error;
   }
   errno = error;

@@ -36,6 +36,8 @@ int p3v_standard(FILE *file);
 /* After descriptor `fd` began to stand for something else: a standard stream that was not used yet takes the
  * buffer that fits it. */
 void p3v_rebuffer(int fd);
+/* Gives `file` the buffer that glibc would allocate for a FILE on the descriptor; `buffer` has BUFSIZ bytes. */
+void p3v_set_buffer(FILE *file, int fd, char *buffer);
 
 /* open(2) flags of an fopen mode; -1 and EINVAL. */
 int p3v_mode_flags(const char *mode);

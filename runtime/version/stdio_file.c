@@ -18,6 +18,7 @@ struct node {
   FILE *file;
   int fd;              /* virtual number, -1: none */
   bool cookie;         /* closes its descriptor itself */
+  char *buffer;        /* of a cookie FILE */
   int orientation;     /* of a cookie FILE */
   struct node *next;   /* opened before */
   struct node *before; /* opened after */
@@ -53,22 +54,21 @@ static struct node *find(FILE *file) {
   return node;
 }
 
-static bool add(FILE *file, int fd, bool cookie) {
+static struct node *add(FILE *file, int fd, bool cookie) {
   struct node *node = malloc(sizeof *node);
   if (!node)
-    return false;
+    return NULL;
   *node = (struct node){.file = file, .fd = fd, .cookie = cookie};
   lock();
   node->next = newest;
   if (newest)
     newest->before = node;
   newest = node;
-  p3_has_files = true;
   struct node **link = place(file);
   node->chain = *link;
   *link = node;
   unlock();
-  return true;
+  return node;
 }
 
 void p3v_file_add(FILE *file, int fd) { add(file, fd, false); }
@@ -91,16 +91,12 @@ void p3v_file_remove(FILE *file) {
 
 /* ---- flushing ---- */
 
-static bool has_output(FILE *file) { return __fpending(file) > 0; }
+static bool has_output(FILE *file) { return p3v_klee || __fpending(file) > 0; }
 
 static int flush_standard(int stream, bool input_too) {
   FILE *file = P3_ME->files[stream];
-  if (!file || !(input_too || has_output(file)) || p3v_is_closed(stream))
+  if (!file || p3v_is_closed(stream) || !(input_too || has_output(file)))
     return 0;
-  if (p3v_klee && stream > 0) {
-    p3v_drain(file);
-    return 0;
-  }
   int result = fflush(file);
   p3v_wrote(file);
   return result;
@@ -205,8 +201,11 @@ static FILE *adopt(FILE *file) {
 /* A FILE through p3_fd_read and p3_fd_write. */
 static FILE *open_cookie(int fd, const char *mode) {
   FILE *file = p3_fd_file(p3v_index, fd, mode);
-  if (file && !add(file, fd, true))
+  struct node *node = file ? add(file, fd, true) : NULL;
+  if (!node)
     return NULL;
+  if (!p3v_klee && (node->buffer = malloc(BUFSIZ)))
+    p3v_set_buffer(file, fd, node->buffer);
   return file;
 }
 
@@ -270,10 +269,27 @@ FILE *SHIM(freopen)(const char *path, const char *mode, FILE *file) {
   if (stream >= 0 && !p3v_klee)
     return p3v_reopen_standard(stream, path, mode);
   struct node *node = find(file);
+  bool cookie = node && node->cookie && !p3v_klee;
+  if (cookie && !path)
+    return fflush(file) == 0 ? file : NULL;
   char space[P3_FD_PATH];
-  FILE *result = freopen(path ? p3_fd_path(p3v_index, path, space) : NULL, mode, file);
-  if (node && node->fd >= 0 && !node->cookie)
+  int named = path && !p3v_klee ? p3_fd_named(path) : -1;
+  if (p3_fd_is_captured(p3v_index, named)) {
+    /* A FILE of libc's own cannot become a cookie FILE. What it appends to the capture is shown later. */
+    snprintf(space, sizeof space, "/proc/self/fd/%d", REAL(named));
+    path = space;
+    mode = strchr(mode, 'e') ? "ae" : "a";
+  } else if (path) {
+    path = p3_fd_path(p3v_index, path, space);
+  }
+  FILE *result = freopen(path, mode, file);
+  if (cookie && result) {
+    node->cookie = false;
+    node->fd = NEW(fileno(result));
+    result->_fileno = REAL(node->fd);
+  } else if (node && node->fd >= 0 && !node->cookie) {
     p3_fd_moved(p3v_index, node->fd, result ? fileno(result) : -1);
+  }
   if (!result)
     p3v_file_remove(file);
   return result;
@@ -289,9 +305,11 @@ int SHIM(fclose)(FILE *file) {
     return p3v_close_standard(stream);
   struct node *node = find(file);
   int fd = node && !node->cookie ? node->fd : -1;
+  char *buffer = node ? node->buffer : NULL;
   p3v_file_remove(file);
   int result = fclose(file);
   int error = errno;
+  free(buffer);
   if (fd >= 0)
     p3_fd_moved(p3v_index, fd, -1);
   errno = error;

@@ -5,8 +5,7 @@
  * are never freed: a program may name them after fclose, as it may glibc's.
  *
  * In KLEE they are FILEs of uclibc. stdout and stderr have a large buffer there that is never written to a
- * descriptor: shims move what is in it into the capture. Only those exist that the program can use: uclibc visits
- * every FILE at the end of every path. */
+ * descriptor: shims move what is in it into the capture. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -45,9 +44,7 @@ int p3v_standard(FILE *file) {
 
 int *p3v_standard_orientation(int stream) { return &standards[stream].orientation; }
 
-/* The buffer that glibc would allocate for a FILE on the descriptor. */
-static void set_buffer(int fd) {
-  struct standard *standard = &standards[fd];
+void p3v_set_buffer(FILE *file, int fd, char *buffer) {
   struct stat stat;
   int saved = errno;
   size_t size = BUFSIZ;
@@ -58,9 +55,11 @@ static void set_buffer(int fd) {
     if (S_ISCHR(stat.st_mode) && isatty(META(fd)))
       kind = _IOLBF;
   }
-  setvbuf(standard->file, standard->buffer, kind, size);
+  setvbuf(file, buffer, kind, size);
   errno = saved;
 }
+
+static void set_buffer(int fd) { p3v_set_buffer(standards[fd].file, fd, standards[fd].buffer); }
 
 static bool is_unused(FILE *file) {
   return file->_IO_read_base == file->_IO_read_end && file->_IO_write_base == file->_IO_write_ptr &&
@@ -83,7 +82,7 @@ static void init_native(int fd) {
   if (!standard->file || !standard->buffer)
     p3_fatal("out of memory");
   if (fd == 2)
-    setvbuf(standard->file, NULL, _IONBF, 0);
+    standard->file->_flags |= UNBUFFERED;
   else
     set_buffer(fd);
 }
@@ -102,12 +101,10 @@ static void init_klee(int fd) {
 void p3v_streams_init(void) {
   p3v_klee = p3_in_klee();
   for (int fd = 0; fd <= 2; fd++) {
-    if (!p3v_klee)
-      init_native(fd);
-    else if (p3v_used_streams & 1 << fd)
+    if (p3v_klee)
       init_klee(fd);
-    if (standards[fd].file)
-      p3_has_files = true;
+    else
+      init_native(fd);
     P3_ME->files[fd] = standards[fd].file;
   }
   SHIM(stdin) = standards[0].file;
@@ -125,6 +122,35 @@ void p3v_drain(FILE *file) {
   p3_fd_write(p3v_index, stream, standards[stream].buffer, pending);
   __fpurge(file);
 }
+
+/* ---- the program chooses how they are buffered ---- */
+
+/* In KLEE the buffer of an output is the way into the capture, and stays. */
+static bool is_fixed(FILE *file) { return p3v_klee && p3v_standard(file) > 0; }
+
+/* stderr has no buffer yet, as in libc, which allocates one when the program asks for buffering without
+ * bringing its own. */
+int SHIM(setvbuf)(FILE *file, char *buffer, int kind, size_t size) {
+  if (is_fixed(file))
+    return kind == _IOFBF || kind == _IOLBF || kind == _IONBF ? 0 : EOF;
+  if (!p3v_klee && p3v_standard(file) == 2 && !buffer && (kind == _IOFBF || kind == _IOLBF) &&
+      !file->_IO_buf_base)
+    set_buffer(2);
+  return setvbuf(file, buffer, kind, size);
+}
+
+ALSO(int, _IO_setvbuf, (FILE * file, char *buffer, int kind, size_t size), setvbuf, file, buffer, kind, size)
+
+void SHIM(setlinebuf)(FILE *file) { SHIM(setvbuf)(file, NULL, _IOLBF, 0); }
+
+void SHIM(setbuffer)(FILE *file, char *buffer, size_t size) {
+  if (!is_fixed(file))
+    setbuffer(file, buffer, size);
+}
+
+ALSO(void, _IO_setbuffer, (FILE * file, char *buffer, size_t size), setbuffer, file, buffer, size)
+
+void SHIM(setbuf)(FILE *file, char *buffer) { SHIM(setbuffer)(file, buffer, BUFSIZ); }
 
 /* ---- closing and opening again, under the same FILE ---- */
 

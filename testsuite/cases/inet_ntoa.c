@@ -1,10 +1,12 @@
-// Other static buffers: inet_ntoa, ecvt, l64a, basename, hcreate's one table, tmpnam's absence of one.
+// Other static buffers: inet_ntoa, ecvt, l64a, ttyname, basename, hcreate's one table, tmpnam's absence of one.
+//@ stdin: tty x\n
 //@ expect: output
 #include <arpa/inet.h>
 #include <libgen.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(void) {
   struct in_addr a = {.s_addr = htonl(0x01020304)}, b = {.s_addr = htonl(0x05060700 + V)};
@@ -14,6 +16,7 @@ int main(void) {
   char *digits = ecvt(3.14159, 4, &point, &sign);
   printf("%s %d %d", digits, point, sign);
   printf(" %s %s\n", fcvt(2.5, 3, &point, &sign), l64a(123456));
+  printf("%d\n", ttyname(0) != NULL);
   char path[] = "/usr/lib/";
   printf("%s %s\n", basename(path), dirname(path));
   hcreate(10);

@@ -1,4 +1,8 @@
-// poll, select, FIONREAD and non-blocking reads on standard input (a file: on a pipe the writer may be late).
+// poll, select, FIONREAD and non-blocking reads on standard input.
+//@ run: pipe
+//@ stdin: pipe "hello"
+//@ expect: output
+//@ run: file
 //@ stdin: file "hello"
 //@ expect: output
 #include <errno.h>

@@ -88,8 +88,9 @@ impl Place {
                 command.stdin(file);
             }
             Stdin::Pipe(contents) => {
-                command.stdin(Stdio::piped());
-                feed = Some(contents.clone());
+                let (reader, writer) = pipe()?;
+                command.stdin(reader);
+                feed = Some(feed_pipe(writer.into(), contents)?);
             }
             Stdin::Terminal(contents) => {
                 let pair: &(File, OwnedFd) = terminal.insert(open_terminal()?);
@@ -135,12 +136,13 @@ impl Place {
         let mut child = command.spawn().context("cannot start the program")?;
         // The child's ends of pipes and terminals must not stay open here.
         drop(command);
-        drop(terminal);
+        // Our side of a terminal stays open until the program has ended: without it the program's is hung up.
+        let master = terminal.map(|(master, _)| master);
         let out = out_source.read();
         let err = err_source.read();
-        if let (Some(contents), Some(mut pipe)) = (feed, child.stdin.take()) {
+        if let Some(Feed { mut pipe, rest }) = feed {
             // The program may end without reading everything.
-            thread::spawn(move || pipe.write_all(&contents));
+            thread::spawn(move || pipe.write_all(&rest));
         }
 
         let deadline = Instant::now() + run.timeout;
@@ -149,6 +151,7 @@ impl Place {
             Some(status) => describe(status),
             None => "timeout".to_string(),
         };
+        drop(master);
         let stdout = out.finish(deadline)?;
         let stderr = err.finish(deadline)?;
         // Children that outlived the program; there are usually none.
@@ -215,6 +218,34 @@ impl Place {
             }
         })
     }
+}
+
+/// What of a pipe's contents did not fit into it at once.
+struct Feed {
+    pipe: File,
+    rest: Vec<u8>,
+}
+
+/// Writes before the program begins what a pipe can hold, so that what is there does not depend on who runs
+/// first.
+fn feed_pipe(pipe: File, contents: &[u8]) -> Result<Feed> {
+    // SAFETY: a query and a change of flags of a descriptor that is open.
+    let flags = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL) };
+    let set = |flags: i32| unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags) };
+    set(flags | libc::O_NONBLOCK);
+    let mut done = 0;
+    while done < contents.len() {
+        match (&pipe).write(&contents[done..]) {
+            Ok(written) => done += written,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error).context("the program's standard input"),
+        }
+    }
+    set(flags);
+    Ok(Feed {
+        pipe,
+        rest: contents[done..].to_vec(),
+    })
 }
 
 struct Opened {
