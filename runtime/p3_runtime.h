@@ -48,7 +48,7 @@ struct p3_state {
   bool assert_failed;
   /* A signal whose default action ends the version and that arrived inside core/ (see p3_inside); 0: none. */
   volatile int doomed;
-  FILE *files[3];       /* the version's stdin, stdout, stderr */
+  FILE *files[3];       /* the version's stdin, stdout, stderr; null: none (in KLEE, where it uses none) */
   char ***environ_slot; /* the version's own `environ`; null: the process's */
   /* owned by core/switch.c */
   mode_t umask;
@@ -56,6 +56,8 @@ struct p3_state {
   unsigned cwd_id; /* equal numbers: same directory */
 };
 extern struct p3_state p3_states[P3_MAX_VERSIONS];
+/* Any version has FILEs, to be flushed or discarded at its end. */
+extern bool p3_has_files;
 
 /* The entry points of one version's copy of version/, in core/'s table of versions. */
 struct p3_hooks {
@@ -79,6 +81,7 @@ extern const int p3v_index;                            /* 0-based number of this
 int p3v_user_main(int argc, char **argv, char **envp); /* the entry function, adapted */
 void p3v_user_ctors(int argc, char **argv, char **envp);
 void p3v_user_dtors(void);
+extern const unsigned char p3v_used_streams; /* bit i: the program can reach standard stream i by its name */
 #define P3_ME (&p3_states[p3v_index])
 
 /* version/: cleared as the very last step of a version's end, and only by p3v_die. The terminate pass
@@ -91,8 +94,10 @@ void SHIM(exit)(int status);
 void SHIM(_exit)(int status);
 void SHIM(abort)(void);
 
-/* core/klee.c: whether KLEE interprets the product. */
-bool p3_in_klee(void);
+/* core/klee.c: whether KLEE interprets the product. A variable, since it is asked on every path and more than
+ * once; nothing of the product runs before main sets it. */
+extern bool p3_klee;
+static inline bool p3_in_klee(void) { return p3_klee; }
 
 /* core/main.c: prints "p3: ..." on the real stderr and ends the process with status 2. */
 _Noreturn void p3_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));

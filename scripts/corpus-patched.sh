@@ -1,6 +1,6 @@
 #!/bin/sh
 # A real patch as a pair of versions: Debian's `patch` without and with one of its debian/patches,
-# Fix_segfault_with_mangled_rename_patch (a rename in a git-style diff that lacks one of the two names).
+# Fix_segfault_with_mangled_rename_patch (a rename in a git-style diff that lacks the old name).
 #
 # usage: corpus-patched.sh [DIR]     (DIR as for corpus-coreutils.sh)
 #
@@ -37,17 +37,24 @@ done
 product=$corpus/patch/product.bc
 "$p3_ir" merge "$corpus/patch/old/bin/patch" "$corpus/patch/new/bin/patch" -o "$product"
 
-# The rename has a new name only.
+# The old name of this rename is lost: with -p1 "one" has no name left, and there is no line of "---".
 cat >"$corpus/patch/mangled.diff" <<'EOF'
-diff --git a/one b/two
-similarity index 100%
+diff --git one b/two
+rename from one
 rename to two
++++ b/two
+@@ -1 +1 @@
+-before
++after
 EOF
-mkdir -p "$corpus/patch/empty"
-cd "$corpus/patch/empty"
-if "$p3_ir" run --stdin ../mangled.diff "$product" -- -p1 --dry-run; then
-  die "the versions do not differ"
-else
-  status=$?
-  [ $status = 1 ] || die "p3-ir run ended with status $status"
-fi
+mkdir -p "$corpus/patch/directory"
+cd "$corpus/patch/directory"
+echo before >two
+status=0
+shown=$("$p3_ir" run --stdin ../mangled.diff "$product" -- -p1 --dry-run) || status=$?
+printf '%s\n' "$shown"
+[ $status = 1 ] || die "p3-ir run ended with status $status"
+case $shown in
+*"old/bin/patch  signal SEGV"*"new/bin/patch  exit 1"*) ;;
+*) die "the versions do not differ as the patch says" ;;
+esac

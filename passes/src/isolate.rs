@@ -55,6 +55,7 @@ pub(crate) fn isolate<'ctx>(
     let exported = exported_to(module, &natives.undefined());
     // Unused shims go now, so that later passes do not pay for them.
     keep_only_reachable(module, &exported)?;
+    define_used_streams(module);
     copy_errno(module)?;
     Ok(Isolated { bound, exported })
 }
@@ -324,6 +325,30 @@ fn define_index(module: &Module, index: usize) {
     constant.set_constant(true);
 }
 
+/// `p3v_used_streams`: which of stdin, stdout and stderr the program can reach. All that is left in the module is
+/// reachable, and the runtime's own preparation of the streams does not count.
+fn define_used_streams(module: &Module) {
+    let Some(declared) = llvm::global_named(module, "p3v_used_streams") else {
+        return;
+    };
+    let is_use = |user: Value| {
+        !user.is_instruction() || user.parent_block().parent().name_text() != "p3v_streams_init"
+    };
+    let is_used = |name: &str| {
+        llvm::global_named(module, &format!("{}{name}", runtime::SHIM_PREFIX))
+            .is_none_or(|variable| variable.users().into_iter().any(is_use))
+    };
+    let used = ["stdin", "stdout", "stderr"]
+        .iter()
+        .enumerate()
+        .map(|(stream, name)| u64::from(is_used(name)) << stream)
+        .sum();
+    let types = Types::of(module);
+    declared.set_initializer(types.constant(8, used));
+    declared.set_constant(true);
+    declared.set_internal();
+}
+
 /// What native libraries may refer to by these names: the program's own definitions, else shims.
 fn exported_to(module: &Module, undefined: &HashSet<String>) -> HashSet<String> {
     let is_defined = |name: &String| {
@@ -342,12 +367,12 @@ fn exported_to(module: &Module, undefined: &HashSet<String>) -> HashSet<String> 
 /// Removes what neither the program nor the version's hooks use.
 fn keep_only_reachable(module: &Module, exported: &HashSet<String>) -> Result<()> {
     for global in llvm::globals(module) {
+        if global.is_declaration() || global.linkage() != Linkage::External {
+            continue;
+        }
         let name = global.name_text();
-        if !global.is_declaration()
-            && name.starts_with(runtime::SHIM_PREFIX)
-            && global.linkage() == Linkage::External
-            && !exported.contains(&name)
-        {
+        let is_helper = global.as_function().is_some_and(runtime::is_runtime);
+        if (is_helper || name.starts_with(runtime::SHIM_PREFIX)) && !exported.contains(&name) {
             global.set_internal();
         }
     }

@@ -139,7 +139,6 @@ const NO_CALLBACK: &[&str] = &[
     "nl_langinfo",
     "nl_langinfo_l",
     "p3_environ_changed",
-    "p3_in_klee",
     "posix_memalign",
     "pow",
     "realloc",

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 struct p3_capture p3_captures[P3_MAX_VERSIONS][3];
+bool p3_is_captured_in_memory;
 
 static struct p3_shared unshared;
 struct p3_shared *p3_shared = &unshared;
@@ -113,6 +114,7 @@ static ssize_t append_bytes(struct p3_capture *capture, const struct iovec *part
   size_t total = 0;
   for (int i = 0; i < count; i++)
     total += parts[i].iov_len;
+  p3_is_captured_in_memory = true;
   if (capture->length + total > capture->capacity) {
     size_t capacity = capture->capacity ? capture->capacity : 256;
     while (capacity < capture->length + total)

@@ -1,13 +1,16 @@
 /* The checks at the end of a product: equal output, equal end, no failed assertion.
  *
  * Natively the captures are compared block by block out of their files. In KLEE the differences of all bytes
- * are accumulated and there is one branch on the result, so that the comparison forks at most once. */
+ * are accumulated and there is one branch on the result, so that the comparison forks at most once. KLEE folds
+ * `a != b` for equal expressions, but not `a ^ b`, which would then have to be solved. */
 #include "core.h"
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct p3_difference p3_differences[P3_MAX_VERSIONS][3];
 bool p3_output_failed, p3_status_failed, p3_assert_failed;
+int p3_combined_status;
 
 static void found(struct p3_difference *difference, off_t offset, int a, int b) {
   difference->found = true;
@@ -71,29 +74,42 @@ static void compare(int version, int stream) {
 /* Line and column are not counted: every symbolic byte before the difference would fork. */
 static void compare_in_memory(int version, int stream) {
   const struct p3_capture *a = &p3_captures[0][stream], *b = &p3_captures[version][stream];
-  size_t size = a->length < b->length ? a->length : b->length;
-  unsigned char differing = 0;
-  for (size_t i = 0; i < size; i++)
-    differing |= a->bytes[i] ^ b->bytes[i];
-  if (a->length != b->length || differing)
+  size_t size = a->length < b->length ? a->length : b->length, i = 0;
+  bool differing = a->length != b->length;
+  for (; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t))
+    differing |= *(const uint64_t *)(a->bytes + i) != *(const uint64_t *)(b->bytes + i);
+  for (; i < size; i++)
+    differing |= a->bytes[i] != b->bytes[i];
+  if (differing)
     p3_differences[version][stream].found = true;
 }
 
-void p3_checks_run(void) {
-  bool wanted = p3_checks & P3_CHECK_OUTPUT || p3_config.show_all || p3_config.outdir >= 0;
-  const struct p3_state *first = &p3_states[0];
-  for (int i = 0; i < p3_count; i++) {
-    const struct p3_state *state = &p3_states[i];
-    p3_assert_failed |= state->assert_failed;
-    p3_status_failed |= state->end != first->end || state->value != first->value;
-    for (int stream = 1; i && wanted && stream <= 2; stream++) {
-      if (p3_in_klee())
-        compare_in_memory(i, stream);
-      else
-        compare(i, stream);
+static void compare_outputs(void (*compare_stream)(int version, int stream)) {
+  for (int i = 1; i < p3_count; i++)
+    for (int stream = 1; stream <= 2; stream++) {
+      compare_stream(i, stream);
       p3_output_failed |= p3_differences[i][stream].found;
     }
+}
+
+void p3_checks_run(void) {
+  /* No branches: a symbolic status must not fork, and KLEE comes here at the end of every path. */
+  const struct p3_state *first = &p3_states[0];
+  bool assertion = false, differing = false;
+  int combined = 0, bit = 1;
+  for (int i = 0; i < p3_count; i++) {
+    const struct p3_state *state = &p3_states[i];
+    assertion |= state->assert_failed;
+    differing |= (state->end != first->end) | (state->value != first->value);
+    combined |= -(int)((state->end != P3_EXITED) | (state->value != 0)) & bit;
+    bit += p3_count <= 7 ? bit : 0;
   }
+  p3_assert_failed = assertion;
+  p3_status_failed = differing;
+  p3_combined_status = combined;
+  bool wanted = p3_checks & P3_CHECK_OUTPUT || p3_config.show_all || p3_config.outdir >= 0;
+  if (wanted && (!p3_in_klee() || p3_is_captured_in_memory))
+    compare_outputs(p3_in_klee() ? compare_in_memory : compare);
 }
 
 static const char *byte_text(int byte, char text[16]) {
@@ -158,6 +174,8 @@ void p3_checks_say(void) {
   bool output = p3_checks & P3_CHECK_OUTPUT && p3_output_failed;
   bool status = p3_checks & P3_CHECK_STATUS && p3_status_failed;
   bool assertion = p3_checks & P3_CHECK_ASSERT && p3_assert_failed;
+  if (!(output | status | assertion | p3_config.show_all))
+    return;
   /* Somebody who takes one version's status takes the product for that version. */
   bool stands_in = p3_config.status != P3_NOBODY;
   if (p3_config.show_all && !stands_in && p3_output_failed && !output)

@@ -30,6 +30,9 @@ void p3_config_redirect_reports(void);
 
 /* ---- klee.c ---- */
 
+/* Sets p3_klee. */
+void p3_look_for_klee(void);
+
 /* Size of the object that begins at `object` in KLEE, 0 natively. */
 size_t p3_object_size(void *object);
 /* `value`, or in KLEE, where it may be symbolic, one of the values that it can have. For messages. */
@@ -129,6 +132,9 @@ struct p3_shared {
 };
 extern struct p3_shared *p3_shared;
 
+/* In KLEE: any version has written anything. */
+extern bool p3_is_captured_in_memory;
+
 void p3_captures_init(void);
 /* After a version left the stack, or in a forked child: nobody is writing any more. */
 void p3_captures_unlock(void);
@@ -173,6 +179,9 @@ struct p3_difference {
 extern struct p3_difference p3_differences[P3_MAX_VERSIONS]
                                           [3]; /* version i against version 0, streams 1, 2 */
 extern bool p3_output_failed, p3_status_failed, p3_assert_failed;
+/* Bit i: version i did not end with status 0; with more than 7 versions bit 0 says that of any. */
+extern int p3_combined_status;
+/* Finds these. */
 void p3_checks_run(void);
 void p3_checks_say(void);
 

@@ -16,7 +16,9 @@ int p3_example(int value) { return klee_get_value_i32(value); }
 
 size_t p3_object_size(void *object) { return klee_get_obj_size(object); }
 
-bool p3_in_klee(void) {
+bool p3_klee;
+
+void p3_look_for_klee(void) {
   static char probe[2];
-  return klee_get_obj_size(probe) != 0;
+  p3_klee = klee_get_obj_size(probe) != 0;
 }

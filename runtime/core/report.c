@@ -179,8 +179,6 @@ static void write_json(void) {
 }
 
 void p3_report_write(void) {
-  if (p3_config.outdir < 0)
-    return;
   for (int i = 0; i < p3_count; i++) {
     write_output(i, 1);
     write_output(i, 2);

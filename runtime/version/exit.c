@@ -27,6 +27,8 @@ static _Thread_local struct list at_thread_exit;
 /* KLEE has one thread, and calls what finds thread-local variables as external code. */
 static struct list at_only_thread_exit;
 static bool destroying;
+/* Whether any of the lists has ever had an entry. */
+static bool registered;
 
 static int add(struct list *list, struct handler handler) {
   if (list->count == list->capacity) {
@@ -38,6 +40,7 @@ static int add(struct list *list, struct handler handler) {
     list->capacity = capacity;
   }
   list->handlers[list->count++] = handler;
+  registered = true;
   return 0;
 }
 
@@ -92,15 +95,19 @@ int SHIM(__cxa_thread_atexit)(void (*function)(void *), void *argument, void *ds
 void p3v_thread_destructors(void) { run_all(thread_list(), 0); }
 
 void SHIM(exit)(int status) {
-  p3v_thread_destructors();
-  run_all(&at_exit, status);
+  if (registered) {
+    p3v_thread_destructors();
+    run_all(&at_exit, status);
+  }
   if (!destroying) {
     destroying = true;
     p3v_user_dtors();
     /* Those that a destructor registered. */
-    run_all(&at_exit, status);
+    if (registered)
+      run_all(&at_exit, status);
   }
-  p3v_files_flush();
+  if (p3_has_files)
+    p3v_files_flush();
   p3v_die(P3_EXITED, status & 0xff);
 }
 

@@ -14,6 +14,8 @@ void p3v_die(enum p3_end end, int value) {
   P3_ME->end = end;
   P3_ME->value = value;
   p3v_alive = 0;
+  if (p3_in_klee())
+    return;
   /* The frames above may be in a loop, or of a thread that is not the one of main. */
   if (p3_only >= 0)
     p3_only_end();

@@ -64,6 +64,7 @@ static struct node *add(FILE *file, int fd, bool cookie) {
   if (newest)
     newest->before = node;
   newest = node;
+  p3_has_files = true;
   struct node **link = place(file);
   node->chain = *link;
   *link = node;
@@ -91,12 +92,16 @@ void p3v_file_remove(FILE *file) {
 
 /* ---- flushing ---- */
 
-static bool has_output(FILE *file) { return p3v_klee || __fpending(file) > 0; }
+static bool has_output(FILE *file) { return __fpending(file) > 0; }
 
 static int flush_standard(int stream, bool input_too) {
   FILE *file = P3_ME->files[stream];
-  if (!file || p3v_is_closed(stream) || !(input_too || has_output(file)))
+  if (!file || !(input_too || has_output(file)) || p3v_is_closed(stream))
     return 0;
+  if (p3v_klee && stream > 0) {
+    p3v_drain(file);
+    return 0;
+  }
   int result = fflush(file);
   p3v_wrote(file);
   return result;

@@ -5,7 +5,8 @@
  * are never freed: a program may name them after fclose, as it may glibc's.
  *
  * In KLEE they are FILEs of uclibc. stdout and stderr have a large buffer there that is never written to a
- * descriptor: shims move what is in it into the capture. */
+ * descriptor: shims move what is in it into the capture. Only those exist that the program can use: uclibc visits
+ * every FILE at the end of every path. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -101,10 +102,12 @@ static void init_klee(int fd) {
 void p3v_streams_init(void) {
   p3v_klee = p3_in_klee();
   for (int fd = 0; fd <= 2; fd++) {
-    if (p3v_klee)
-      init_klee(fd);
-    else
+    if (!p3v_klee)
       init_native(fd);
+    else if (p3v_used_streams & 1 << fd)
+      init_klee(fd);
+    if (standards[fd].file)
+      p3_has_files = true;
     P3_ME->files[fd] = standards[fd].file;
   }
   SHIM(stdin) = standards[0].file;
