@@ -60,7 +60,8 @@ fn one_line(text: &str) -> String {
     shortened(printable(&parts.join("; ").replace('\t', " ")), 1000)
 }
 
-fn shortened(text: String, max_chars: usize) -> String {
+/// At most so much of a name that may have any length.
+pub(crate) fn shortened(text: String, max_chars: usize) -> String {
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{} ...", &text[..end]),
         None => text,

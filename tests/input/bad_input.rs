@@ -385,6 +385,13 @@ fn definitions_that_clash() {
         "lib.a+main.bc",
         "main.bc: 'main' is defined here and in lib.a(main.bc)",
     );
+    let name = "n".repeat(1 << 20);
+    scratch.write("long.ll", format!("@{name} = global i32 0\n"));
+    let line = format!(
+        "long.ll: '{} ...' is defined here and in long.ll",
+        &name[..200]
+    );
+    bad(&scratch, "long.ll+long.ll", &line);
 }
 
 #[test]
