@@ -130,15 +130,20 @@ pub fn run(args: &MergeArgs) -> Outcome {
     let options = args.merge.pipeline_options(&args.versions);
     let merged = pipeline::merge(&context, &options, &mut watch)?;
     drop(watch);
-    write_copies(&args.output, &context, &merged)?;
+    let mut outputs = name_copies(&args.output, &context, &merged)?;
     let report = &merged.report;
+    let report_text = serde_json::to_vec_pretty(report)?;
     if let Some(report_output) = report_output {
-        report_output.write(&serde_json::to_vec_pretty(report)?)?;
+        outputs.push((report_output, &report_text));
     }
     if as_text {
-        output.write(merged.module.print_to_string().to_bytes())?;
+        let text = merged.module.print_to_string();
+        outputs.push((output, text.to_bytes()));
+        output::write_all(outputs)?;
     } else {
-        output.write(merged.module.write_bitcode_to_memory().as_slice())?;
+        let bitcode = merged.module.write_bitcode_to_memory();
+        outputs.push((output, bitcode.as_slice()));
+        output::write_all(outputs)?;
     }
     warn(report);
     if args.verbose {
@@ -173,8 +178,10 @@ pub fn merge_to(
     let context = p3_passes::new_context();
     let merged = pipeline::merge(&context, &options.pipeline_options(versions), &mut watch)?;
     drop(watch);
-    write_copies(output, &context, &merged)?;
-    output::write(output, merged.module.write_bitcode_to_memory().as_slice())?;
+    let mut outputs = name_copies(output, &context, &merged)?;
+    let bitcode = merged.module.write_bitcode_to_memory();
+    outputs.push((Output::open(output)?, bitcode.as_slice()));
+    output::write_all(outputs)?;
     warn(&merged.report);
     Ok(())
 }
@@ -214,28 +221,28 @@ impl MergeOptions {
     }
 }
 
-/// Writes the copies of native libraries beside the product and lets it name them.
-fn write_copies<'ctx>(
+/// The copies of native libraries, which go beside the product. It learns their names.
+fn name_copies<'ctx, 'p>(
     output: &Path,
     context: &'ctx Context,
-    merged: &Product<'ctx>,
-) -> anyhow::Result<()> {
+    merged: &'p Product<'ctx>,
+) -> anyhow::Result<Vec<(Output, &'p [u8])>> {
     if merged.copies.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     if output == Path::new("-") {
         let reason = "the copies of native libraries need a product with a file name";
         return Err(Error::bad_input("-", reason).into());
     }
-    let mut names = Vec::new();
+    let (mut names, mut outputs) = (Vec::new(), Vec::new());
     for copy in &merged.copies {
         let stem = output.file_stem().unwrap_or_default();
         let name = format!("{}{}", stem.to_string_lossy(), copy.suffix);
-        output::write(&output.with_file_name(&name), &copy.data)?;
+        outputs.push((Output::open(&output.with_file_name(&name))?, &*copy.data));
         names.push(name);
     }
     native::record(context, &merged.module, &names)?;
-    Ok(())
+    Ok(outputs)
 }
 
 /// An argument OLD=NEW.

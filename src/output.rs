@@ -38,16 +38,69 @@ impl Output {
 
     /// Writes `data`. On an error nothing is left behind, and a file that was there before stays.
     pub fn write(self, data: &[u8]) -> Result<()> {
-        let result = match self.target {
+        write_all(vec![(self, data)])
+    }
+
+    /// Everything but the rename: what cannot be undone is done last.
+    fn stage(self, data: &[u8]) -> Result<Staged> {
+        let renames = match &self.target {
+            Target::File(target) => match fill(target, data) {
+                Ok(file) => Some((file, target.clone())),
+                Err(e) => return Err(cannot_write(&self.path, e)),
+            },
+            _ => None,
+        };
+        Ok(Staged {
+            output: self,
+            renames,
+        })
+    }
+}
+
+/// An output whose data is in a temporary file, if it is to be a file.
+struct Staged {
+    output: Output,
+    renames: Option<(NamedTempFile, PathBuf)>,
+}
+
+/// Writes several outputs, all or none: on an error no file is left behind that was not there before.
+pub fn write_all(outputs: Vec<(Output, &[u8])>) -> Result<()> {
+    let mut staged = Vec::new();
+    for (output, data) in outputs {
+        staged.push((output.stage(data)?, data));
+    }
+    for (Staged { output, .. }, data) in &staged {
+        let result = match &output.target {
             Target::Stdout => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(data).and_then(|()| stdout.flush())
             }
-            Target::Open(mut file) => file.write_all(data),
-            Target::File(target) => replace(&target, data),
+            Target::Open(file) => {
+                let mut file = file;
+                file.write_all(data)
+            }
+            Target::File(_) => Ok(()),
         };
-        result.map_err(|e| cannot_write(&self.path, e))
+        result.map_err(|e| cannot_write(&output.path, e))?;
     }
+    let mut created = Vec::new();
+    for (Staged { output, renames }, _) in staged {
+        let Some((file, target)) = renames else {
+            continue;
+        };
+        let is_new = !target.exists();
+        if let Err(e) = file.persist(&target) {
+            for path in created {
+                // The error that led here is the one to report.
+                let _ = fs::remove_file(path);
+            }
+            return Err(cannot_write(&output.path, e.error));
+        }
+        if is_new {
+            created.push(target);
+        }
+    }
+    Ok(())
 }
 
 /// Writes `data` to `path`; `-` is standard output.
@@ -116,9 +169,8 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-fn replace(target: &Path, data: &[u8]) -> io::Result<()> {
+fn fill(target: &Path, data: &[u8]) -> io::Result<NamedTempFile> {
     let mut file = beside(target)?;
     file.write_all(data)?;
-    file.persist(target).map_err(|e| e.error)?;
-    Ok(())
+    Ok(file)
 }

@@ -3,7 +3,11 @@
 mod common;
 
 use common::{call, merge, p3_ir, texts};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
 #[test]
@@ -105,10 +109,8 @@ fn undefined_behaviour_needs_instrumented_bitcode() {
     assert!(stderr.contains("signed integer overflow"), "{stderr}");
 }
 
-#[test]
-fn copies_of_native_libraries_are_linked() {
-    let scratch = tempfile::tempdir().unwrap();
-    let directory = scratch.path();
+/// lib.o, and p.bc, which needs it.
+fn compile_library_and_program(directory: &Path) {
     let sources = [
         (
             "lib.c",
@@ -128,6 +130,36 @@ fn copies_of_native_libraries_are_linked() {
         .current_dir(directory)
         .status();
     assert!(shell.unwrap().success());
+}
+
+#[test]
+fn a_product_that_cannot_be_written_leaves_no_other_output() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    compile_library_and_program(directory);
+    symlink("/dev/full", directory.join("out.bc")).unwrap();
+    let arguments = "merge p.bc p.bc --native-lib lib.o --report report.json -o out.bc";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let before = names_in(directory);
+    let (status, _, stderr) = call(directory, &arguments);
+    assert_eq!(status, 2);
+    assert!(
+        stderr.starts_with("p3-ir: out.bc: cannot write: No space left"),
+        "{stderr}"
+    );
+    assert_eq!(names_in(directory), before);
+}
+
+fn names_in(directory: &Path) -> BTreeSet<OsString> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().file_name()).collect()
+}
+
+#[test]
+fn copies_of_native_libraries_are_linked() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    compile_library_and_program(directory);
     let merge = ["merge", "p.bc", "p.bc", "--native-lib", "lib.o"];
     assert_eq!(call(directory, &merge).0, 0);
     assert_eq!(call(directory, &["build", "product.bc"]).0, 0);
