@@ -211,8 +211,11 @@ impl Value {
         unsafe { LLVMGetNumOperands(self.0) as u32 }
     }
 
+    /// None if there are not so many: LLVM itself does not look.
     pub(crate) fn operand(self, index: u32) -> Option<Value> {
-        wrap(unsafe { LLVMGetOperand(self.0, index) })
+        (index < self.operand_count())
+            .then(|| wrap(unsafe { LLVMGetOperand(self.0, index) }))
+            .flatten()
     }
 
     pub(crate) fn set_operand(self, index: u32, value: Value) {
