@@ -5,7 +5,7 @@ use crate::klee;
 use crate::process::{Observed, Place};
 use crate::tally::Tally;
 use anyhow::{anyhow, bail, Context, Result};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -449,14 +449,31 @@ impl<'a> Session<'a> {
         merge
     }
 
+    /// A version's bitcode files as one argument of `merge`.
     fn bitcode(&self, version: usize, level: &str) -> Result<PathBuf> {
-        let output = self.scratch.join(format!("{version}{level}.bc"));
-        self.compile(version, level, &["-c", "-emit-llvm"], &output)
+        let files = &self.case.sources[version - 1];
+        let modules = files.iter().map(|file| {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            let output = self.scratch.join(format!("{version}{level}.{name}.bc"));
+            let flags = ["-c", "-emit-llvm"];
+            self.compile(version, level, &flags, std::slice::from_ref(file), &output)
+        });
+        let modules = modules.collect::<Result<Vec<PathBuf>>>()?;
+        let mut argument = OsString::new();
+        for module in modules {
+            if !argument.is_empty() {
+                argument.push("+");
+            }
+            argument.push(module);
+        }
+        Ok(argument.into())
     }
 
     fn native(&self, version: usize, level: &str) -> Result<PathBuf> {
+        let files = &self.case.sources[version - 1];
         let output = self.scratch.join(format!("{version}{level}.exe"));
-        self.compile(version, level, &[], &output)
+        let flags: Vec<&str> = self.case.link.iter().map(String::as_str).collect();
+        self.compile(version, level, &flags, files, &output)
     }
 
     fn compile(
@@ -464,25 +481,24 @@ impl<'a> Session<'a> {
         version: usize,
         level: &str,
         flags: &[&str],
+        files: &[PathBuf],
         output: &Path,
     ) -> Result<PathBuf> {
         if output.exists() {
             return Ok(output.to_path_buf());
         }
-        let source = &self.case.sources[version - 1];
         let mut clang = Command::new(CLANG);
         // Relative names, so that __FILE__ is the same for everybody.
-        clang.current_dir(source.parent().context("a source in a directory")?);
-        clang.arg(level).args(["-D_GNU_SOURCE", "-w"]).args(flags);
+        clang.current_dir(files[0].parent().context("a source in a directory")?);
+        clang.arg(level).args(["-D_GNU_SOURCE", "-w"]);
         if self.case.selected_by_macro {
             clang.arg(format!("-DV={version}"));
         }
         clang.args(&self.case.cflags);
-        clang.arg(source.file_name().context("a source with a name")?);
-        clang.arg("-o").arg(output);
-        if flags.is_empty() {
-            clang.args(&self.case.link);
+        for file in files {
+            clang.arg(file.file_name().context("a source with a name")?);
         }
+        clang.args(flags).arg("-o").arg(output);
         let done = clang.output()?;
         if !done.status.success() {
             bail!("version {version} does not compile: {}", failure(&done));

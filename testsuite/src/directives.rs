@@ -9,8 +9,10 @@ use std::time::Duration;
 pub struct Case {
     /// The file's or directory's name.
     pub name: String,
-    /// One source per version; equal paths mean that `-DV=n` selects the version.
-    pub sources: Vec<PathBuf>,
+    /// The files of each version; equal paths mean that `-DV=n` selects the version.
+    pub sources: Vec<Vec<PathBuf>>,
+    /// Further numbers of versions, each of which makes a case of its own.
+    pub other_counts: Vec<usize>,
     /// Whether `-DV=n` selects the version.
     pub selected_by_macro: bool,
     /// Extra flags of every compilation.
@@ -128,11 +130,17 @@ pub fn read_cases(directory: &Path) -> Result<Vec<Case>> {
         .collect::<Result<_>>()?;
     paths.sort();
     let is_case = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|e| e == "c");
-    paths.into_iter().filter(is_case).map(read_case).collect()
+    let cases: Vec<Vec<Case>> = paths
+        .into_iter()
+        .filter(is_case)
+        .map(read_case)
+        .collect::<Result<_>>()?;
+    Ok(cases.into_iter().flatten().collect())
 }
 
-/// Reads `NAME.c` or `NAME/v1.c`, `NAME/v2.c`, ...; the directives stand in the first file.
-fn read_case(path: PathBuf) -> Result<Case> {
+/// Reads `NAME.c`, or `NAME/v1.c`, `NAME/v2.c`, ..., or `NAME/v1/*.c`, `NAME/v2/*.c`, ...; the directives stand
+/// in `NAME.c`, `v1.c` or `v1/main.c`.
+fn read_case(path: PathBuf) -> Result<Vec<Case>> {
     let name = path
         .file_stem()
         .ok_or_else(|| anyhow!("{}: no name", path.display()))?
@@ -141,6 +149,8 @@ fn read_case(path: PathBuf) -> Result<Case> {
     let selected_by_macro = path.is_file();
     let first = if selected_by_macro {
         path.clone()
+    } else if path.join("v1").is_dir() {
+        path.join("v1/main.c")
     } else {
         path.join("v1.c")
     };
@@ -148,26 +158,57 @@ fn read_case(path: PathBuf) -> Result<Case> {
     let directory = first.parent().unwrap_or(Path::new("."));
     let mut case = parse(&name, &text, directory).with_context(|| first.display().to_string())?;
     case.selected_by_macro = selected_by_macro;
-    if selected_by_macro {
-        let versions = case.sources.len();
-        case.sources = vec![path; versions];
-    } else {
-        case.sources = (1..)
-            .map(|v| path.join(format!("v{v}.c")))
-            .take_while(|source| source.exists())
-            .collect();
-        if case.sources.len() < 2 {
-            bail!("{}: fewer than two versions", path.display());
+    if !selected_by_macro {
+        case.sources = version_files(&path)?;
+        return Ok(vec![case]);
+    }
+    let mut counts = std::mem::take(&mut case.other_counts);
+    counts.insert(0, case.sources.len());
+    let name_of = |count: usize| match counts.as_slice() {
+        [_] => name.clone(),
+        _ => format!("{name}.{count}"),
+    };
+    Ok(counts
+        .iter()
+        .map(|&count| Case {
+            name: name_of(count),
+            sources: vec![vec![path.clone()]; count],
+            ..case.clone()
+        })
+        .collect())
+}
+
+/// The files of each version in a case's directory.
+fn version_files(path: &Path) -> Result<Vec<Vec<PathBuf>>> {
+    let mut versions = Vec::new();
+    loop {
+        let version = path.join(format!("v{}", versions.len() + 1));
+        let file = version.with_extension("c");
+        if file.exists() {
+            versions.push(vec![file]);
+        } else if version.is_dir() {
+            let mut files = std::fs::read_dir(&version)?
+                .map(|entry| Ok(entry?.path()))
+                .collect::<Result<Vec<PathBuf>>>()?;
+            files.retain(|file| file.extension().is_some_and(|e| e == "c"));
+            files.sort();
+            versions.push(files);
+        } else {
+            break;
         }
     }
-    Ok(case)
+    if versions.len() < 2 {
+        bail!("{}: fewer than two versions", path.display());
+    }
+    Ok(versions)
 }
 
 /// Parses the directives of one source. `sources` of the result has the right length and no contents.
 pub fn parse(name: &str, text: &str, directory: &Path) -> Result<Case> {
     let mut case = Case {
         name: name.to_string(),
-        sources: vec![PathBuf::new(); 2],
+        sources: vec![Vec::new(); 2],
+        other_counts: Vec::new(),
         selected_by_macro: true,
         cflags: Vec::new(),
         link: Vec::new(),
@@ -218,11 +259,15 @@ fn case_directive(case: &mut Case, defaults: &Run, key: &str, value: &str) -> Re
         "merge" => case.merge = text_words(value)?,
         "levels" => case.levels = text_words(value)?,
         "versions" => {
-            let count: usize = value.parse().context("versions: a number")?;
-            if !(2..=16).contains(&count) {
+            let mut counts = value
+                .split_whitespace()
+                .map(|word| word.parse().context("versions: a number"))
+                .collect::<Result<Vec<usize>>>()?;
+            if counts.is_empty() || counts.iter().any(|count| !(2..=16).contains(count)) {
                 bail!("versions: 2 to 16");
             }
-            case.sources = vec![PathBuf::new(); count];
+            case.sources = vec![Vec::new(); counts.remove(0)];
+            case.other_counts = counts;
         }
         "merge-error" => {
             let (status, text) = value
@@ -428,8 +473,9 @@ mod tests {
 
     #[test]
     fn one_run_without_a_run_directive() {
-        let case = parsed("//@ versions: 3\n//@ stdin: file+2 abc\n").unwrap();
+        let case = parsed("//@ versions: 3 8\n//@ stdin: file+2 abc\n").unwrap();
         assert_eq!(case.sources.len(), 3);
+        assert_eq!(case.other_counts, [8]);
         assert_eq!(case.runs.len(), 1);
         assert_eq!(case.runs[0].stdin, Stdin::File(b"abc".to_vec(), 2));
     }
@@ -444,6 +490,7 @@ mod tests {
             "//@ stdout: nowhere\n",
             "//@ args: \"a\n",
             "//@ versions: 1\n",
+            "//@ versions: 3 17\n",
         ] {
             assert!(parsed(text).is_err(), "{text:?}");
         }

@@ -22,7 +22,7 @@ pub fn run(program: &Path, args: &[String], scratch: &Path) -> Result<Explored> 
         std::fs::remove_dir_all(&directory)?;
     }
     let mut klee = Command::new("klee");
-    klee.args(["--libc=uclibc", "--posix-runtime", "--max-time=60s"]);
+    klee.args(["--libc=uclibc", "--posix-runtime", "--max-time=300s"]);
     klee.arg("--output-dir").arg(&directory);
     klee.arg(program).args(args);
     let output = klee.output().context("klee")?;
