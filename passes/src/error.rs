@@ -20,7 +20,8 @@ impl Error {
     /// Bad input in `file`; the reason is folded into one line.
     pub fn bad_input(file: impl AsRef<Path>, reason: impl std::fmt::Display) -> Self {
         Error::BadInput {
-            file: printable(&file.as_ref().display().to_string()),
+            // A path is not longer; a member of an archive can be.
+            file: shortened(printable(&file.as_ref().display().to_string()), 5000),
             reason: one_line(without_code(&reason.to_string())),
         }
     }
@@ -54,13 +55,16 @@ impl Error {
 /// LLVM's messages may have several lines, names of files any bytes, and symbols a megabyte; a message has
 /// one line that can be read.
 fn one_line(text: &str) -> String {
-    const MAX_CHARS: usize = 1000;
     let parts = text.split(['\n', '\r']).map(str::trim);
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-    let line = printable(&parts.join("; ").replace('\t', " "));
-    match line.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{} ...", &line[..end]),
-        None => line,
+    shortened(printable(&parts.join("; ").replace('\t', " ")), 1000)
+}
+
+/// At most so much of a name that may have any length.
+pub(crate) fn shortened(text: String, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text,
     }
 }
 

@@ -9,6 +9,7 @@
 //! All of a version's archives are searched as one group, whatever their order; the first definition wins.
 //! As for a linker, a weak reference does not make a member needed.
 
+use crate::error::shortened;
 use crate::llvm::{self, Linkage, Module};
 use crate::load::{Loaded, Part};
 use crate::{Error, Result};
@@ -136,7 +137,7 @@ impl Symbols {
             if symbol.is_strong {
                 let first = self.strong.insert(symbol.name.clone(), part.place.clone());
                 if let Some(first) = first {
-                    let name = String::from_utf8_lossy(&symbol.name).into_owned();
+                    let name = shortened(String::from_utf8_lossy(&symbol.name).into_owned(), 200);
                     return Err(Error::bad_input(
                         &part.place,
                         format!("'{name}' is defined here and in {first}"),

@@ -332,6 +332,18 @@ fn targets_that_differ() {
 }
 
 #[test]
+fn processors_that_llvm_does_not_know() {
+    let scratch = Scratch::with_program();
+    scratch.sh("llvm-dis-16 helper.bc
+         sed 's/\"target-cpu\"=\"[^\"]*\"/\"target-cpu\"=\"x80-64\"/' helper.ll > cpu.ll
+         sed 's/+cx8/-64bit/' helper.ll > mode.ll");
+    let reason =
+        "function 'helper' is for a processor that LLVM does not know or that has no 64-bit mode";
+    bad(&scratch, "cpu.ll", &format!("cpu.ll: {reason}"));
+    bad(&scratch, "mode.ll", &format!("mode.ll: {reason}"));
+}
+
+#[test]
 fn entry_functions_that_are_missing() {
     let scratch = Scratch::with_program();
     scratch.write(
@@ -373,6 +385,13 @@ fn definitions_that_clash() {
         "lib.a+main.bc",
         "main.bc: 'main' is defined here and in lib.a(main.bc)",
     );
+    let name = "n".repeat(1 << 20);
+    scratch.write("long.ll", format!("@{name} = global i32 0\n"));
+    let line = format!(
+        "long.ll: '{} ...' is defined here and in long.ll",
+        &name[..200]
+    );
+    bad(&scratch, "long.ll+long.ll", &line);
 }
 
 #[test]

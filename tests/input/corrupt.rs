@@ -88,7 +88,13 @@ fn corrupt(data: &mut Vec<u8>, random: &mut Random) {
         }
         // Sizes and offsets: extreme words.
         3 => {
-            let at = random.below(data.len() - 8) & !3;
+            // Headers stand at both ends.
+            let end = data.len() - 8;
+            let at = match random.below(3) {
+                0 => random.below(end.min(128)),
+                1 => end - random.below(end.min(2048)),
+                _ => random.below(end),
+            } & !3;
             let width = 4 << random.below(2);
             let word = [
                 0,

@@ -5,6 +5,7 @@ use super::{Context, Module};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::passes::PassBuilderOptions;
@@ -22,6 +23,7 @@ extern "C" {
         behaviors: *const u32,
         count: usize,
     );
+    fn p3_find_bad_processor(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> LLVMValueRef;
     fn p3_linker_new(destination: LLVMModuleRef) -> *mut c_void;
     fn p3_linker_link(linker: *mut c_void, source: LLVMModuleRef) -> i32;
     fn p3_linker_delete(linker: *mut c_void);
@@ -109,6 +111,25 @@ pub(crate) fn complete_target(module: &Module) -> Result<(), String> {
         module.set_data_layout(&target_machine(&triple)?.get_target_data().get_data_layout());
     }
     Ok(())
+}
+
+/// Refuses functions of an x86_64 module for a processor that LLVM does not know or that has no 64-bit mode:
+/// LLVM would end the process once it asks what such a processor can do.
+pub(crate) fn check_processors(module: &Module) -> Result<(), String> {
+    let triple = module.get_triple();
+    if !triple.as_str().to_bytes().starts_with(b"x86_64") {
+        return Ok(());
+    }
+    let machine = target_machine(&triple)?;
+    // SAFETY: both handles are valid; the machine is for the module's target.
+    let bad = unsafe { p3_find_bad_processor(module.as_mut_ptr(), machine.as_mut_ptr()) };
+    match wrap(bad) {
+        None => Ok(()),
+        Some(function) => Err(format!(
+            "function '{}' is for a processor that LLVM does not know or that has no 64-bit mode",
+            function.name_text()
+        )),
+    }
 }
 
 /// The name of the source file, as the compiler was given it.

@@ -2,6 +2,8 @@
 // no logic lives here.
 
 #include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm/ADT/StringSet.h>
 #include <llvm/IR/Comdat.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -13,6 +15,9 @@
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
@@ -98,6 +103,25 @@ void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, const uint32
   Flags = Mod->getOrInsertModuleFlagsMetadata();
   for (auto *N : Kept)
     Flags->addOperand(N);
+}
+
+// The first function whose processor attributes the code generator would refuse (by ending the process).
+LLVMValueRef p3_find_bad_processor(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
+  auto *TM = reinterpret_cast<TargetMachine *>(Machine);
+  StringRef Triple = TM->getTargetTriple().str();
+  StringSet<> Good;
+  for (Function &F : *unwrap(M)) {
+    StringRef CPU = F.getFnAttribute("target-cpu").getValueAsString();
+    StringRef Features = F.getFnAttribute("target-features").getValueAsString();
+    if (!Good.insert((CPU + "," + Features).str()).second)
+      continue;
+    if (!CPU.empty() && !TM->getMCSubtargetInfo()->isCPUStringValid(CPU))
+      return wrap(&F);
+    std::unique_ptr<MCSubtargetInfo> Info(TM->getTarget().createMCSubtargetInfo(Triple, CPU, Features));
+    if (!Info->checkFeatures("+64bit"))
+      return wrap(&F);
+  }
+  return nullptr;
 }
 
 void *p3_linker_new(LLVMModuleRef Destination) { return new Linker(*unwrap(Destination)); }

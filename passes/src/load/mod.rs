@@ -493,6 +493,7 @@ impl<'ctx> Loader<'_, 'ctx> {
         llvm::verify(&module)
             .map_err(|reason| Error::bad_input(label, format!("invalid IR: {reason}")))?;
         llvm::complete_target(&module).map_err(|reason| Error::internal("load", reason))?;
+        llvm::check_processors(&module).map_err(|reason| Error::bad_input(label, reason))?;
         llvm::drop_name_escapes(&module);
         Ok(module)
     }
