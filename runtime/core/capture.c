@@ -108,12 +108,17 @@ void p3_captures_init(void) {
   }
 }
 
-/* ---- in memory ---- */
-
-static ssize_t append_bytes(struct p3_capture *capture, const struct iovec *parts, int count) {
+static size_t size_of(const struct iovec *parts, int count) {
   size_t total = 0;
   for (int i = 0; i < count; i++)
     total += parts[i].iov_len;
+  return total;
+}
+
+/* ---- in memory ---- */
+
+static ssize_t append_bytes(struct p3_capture *capture, const struct iovec *parts, int count) {
+  size_t total = size_of(parts, count);
   p3_is_captured_in_memory = true;
   if (capture->length + total > capture->capacity) {
     size_t capacity = capture->capacity ? capture->capacity : 256;
@@ -152,7 +157,6 @@ static void keep(int fd, const struct iovec *parts, int count, size_t size) {
   }
 }
 
-/* Nobody is shown, so nothing is written to the real stream: does it have a reader? */
 static bool has_no_reader(int stream) {
   const struct p3_original *original = &p3_originals[stream];
   if (!S_ISFIFO(original->stat.st_mode) && !S_ISSOCK(original->stat.st_mode))
@@ -175,9 +179,8 @@ static off_t position(const struct p3_capture *capture) {
 }
 
 static ssize_t write_hidden(struct p3_capture *capture, int stream, const struct iovec *parts, int count) {
-  size_t total = 0;
-  for (int i = 0; i < count; i++)
-    total += parts[i].iov_len;
+  size_t total = size_of(parts, count);
+  /* Where nobody is shown, nothing is written to the real stream that would tell. */
   if (p3_config.show == P3_NOBODY && !p3_shared->error[stream] && has_no_reader(stream)) {
     p3_shared->limit[stream] = position(capture);
     p3_shared->error[stream] = EPIPE;
@@ -186,8 +189,11 @@ static ssize_t write_hidden(struct p3_capture *capture, int stream, const struct
     off_t room = p3_shared->limit[stream] - position(capture);
     if (room <= 0 && (total || p3_shared->error[stream] == EBADF))
       return fails(p3_shared->error[stream]);
-    if ((off_t)total > room)
+    if ((off_t)total > room) {
       total = room;
+      if (p3_shared->error[stream] == EPIPE)
+        raise(SIGPIPE);
+    }
   }
   keep(capture->write, parts, count, total);
   return total;
@@ -245,6 +251,11 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
   if (done >= 0) {
     keep(capture->write, parts, count, done);
     *shown = at + done;
+    /* The reader went away in the middle: the version got SIGPIPE already and may never write again. */
+    if (done < (ssize_t)size_of(parts, count) && !p3_shared->error[stream] && has_no_reader(stream)) {
+      p3_shared->limit[stream] = *shown;
+      p3_shared->error[stream] = EPIPE;
+    }
   } else if (error != EAGAIN && error != EINTR && !p3_shared->error[stream]) {
     p3_shared->limit[stream] = position(capture);
     p3_shared->error[stream] = error;
