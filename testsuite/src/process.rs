@@ -129,6 +129,10 @@ impl Place {
                     rlim_max: 0,
                 };
                 libc::setrlimit(libc::RLIMIT_CORE, &none);
+                // A shell's background jobs, and what nohup starts, ignore these and would pass that on.
+                for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+                    libc::signal(signal, libc::SIG_DFL);
+                }
                 Ok(())
             })
         };
