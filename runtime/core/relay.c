@@ -81,15 +81,33 @@ static bool pass_on(int version, int stream, int end) {
   return more;
 }
 
+/* Whether the program may learn that the reader is gone: a version that is not shown only when it has written
+ * what the reader got, since the reader may be gone before it begins. */
+static bool is_as_far_as_reader(int version, int stream) {
+  return p3_is_shown(version) || p3_config.show == P3_NOBODY ||
+         p3_capture_length(version, stream) >= p3_shared->shown[stream] - p3_captures[version][stream].base;
+}
+
 static void relay(int version, const int ends[3]) {
-  struct pollfd both[2] = {{.fd = ends[1], .events = POLLIN}, {.fd = ends[2], .events = POLLIN}};
-  while (both[0].fd >= 0 || both[1].fd >= 0) {
-    poll(both, 2, -1);
-    for (int i = 0; i < 2; i++)
-      if (both[i].fd >= 0 && both[i].revents && !pass_on(version, i + 1, both[i].fd)) {
-        close(both[i].fd);
-        both[i].fd = -1;
+  /* The pipes, and the real streams, of which only errors are of interest. */
+  struct pollfd all[4] = {{.fd = ends[1], .events = POLLIN}, {.fd = ends[2], .events = POLLIN}};
+  while (all[0].fd >= 0 || all[1].fd >= 0) {
+    int patience = -1;
+    for (int i = 0; i < 2; i++) {
+      bool far = is_as_far_as_reader(version, i + 1);
+      all[2 + i].fd = all[i].fd >= 0 && far ? p3_originals[i + 1].fd : -1;
+      if (all[i].fd >= 0 && !far)
+        patience = 100;
+    }
+    if (poll(all, 4, patience) < 0)
+      continue;
+    for (int i = 0; i < 2; i++) {
+      bool more = all[i].revents ? pass_on(version, i + 1, all[i].fd) : !all[2 + i].revents;
+      if (all[i].fd >= 0 && !more) {
+        close(all[i].fd);
+        all[i].fd = -1;
       }
+    }
   }
 }
 

@@ -23,6 +23,10 @@
 //@ args: "exec seq 300000"
 //@ stdout: head 5
 //@ expect: output
+//@ run: no reader, and nothing to write
+//@ args: "exec timeout 4 tail -s 0.1 -f /dev/null"
+//@ stdout: head 5
+//@ expect: output
 //@ run: full
 //@ args: "echo out || exit 3"
 //@ stdout: full
