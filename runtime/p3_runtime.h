@@ -56,8 +56,6 @@ struct p3_state {
   unsigned cwd_id; /* equal numbers: same directory */
 };
 extern struct p3_state p3_states[P3_MAX_VERSIONS];
-/* Any version has FILEs, to be flushed or discarded at its end. */
-extern bool p3_has_files;
 
 /* The entry points of one version's copy of version/, in core/'s table of versions. */
 struct p3_hooks {
@@ -189,6 +187,9 @@ int p3_fd_hide(int real);
 const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]);
 /* The number of the descriptor that such a path names; -1: another path. */
 int p3_fd_named(const char *path);
+
+/* core/memory.c, in KLEE: writes to the capture behind the version's descriptor. False: there is none. */
+bool p3_memory_write(int version, int fd, const struct iovec *parts, int count);
 
 /* core/show.c: copies what children wrote into the version's captures on to the real descriptors, if the
  * version is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting

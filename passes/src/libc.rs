@@ -139,6 +139,7 @@ const NO_CALLBACK: &[&str] = &[
     "nl_langinfo",
     "nl_langinfo_l",
     "p3_environ_changed",
+    "p3_memory_write",
     "posix_memalign",
     "pow",
     "realloc",

@@ -7,7 +7,7 @@
  * partial writes. Where the real stream began to fail is kept: the other versions meet the same error at the
  * same place.
  *
- * In KLEE a capture is memory and its bytes stay symbolic. */
+ * In KLEE a capture is memory (memory.c). */
 #include "core.h"
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 struct p3_capture p3_captures[P3_MAX_VERSIONS][3];
-bool p3_is_captured_in_memory;
 
 static struct p3_shared unshared;
 struct p3_shared *p3_shared = &unshared;
@@ -112,28 +111,6 @@ static size_t size_of(const struct iovec *parts, int count) {
   size_t total = 0;
   for (int i = 0; i < count; i++)
     total += parts[i].iov_len;
-  return total;
-}
-
-/* ---- in memory ---- */
-
-static ssize_t append_bytes(struct p3_capture *capture, const struct iovec *parts, int count) {
-  size_t total = size_of(parts, count);
-  p3_is_captured_in_memory = true;
-  if (capture->length + total > capture->capacity) {
-    size_t capacity = capture->capacity ? capture->capacity : 256;
-    while (capacity < capture->length + total)
-      capacity *= 2;
-    char *bytes = realloc(capture->bytes, capacity);
-    if (!bytes)
-      p3_fatal("out of memory");
-    capture->bytes = bytes;
-    capture->capacity = capacity;
-  }
-  for (int i = 0; i < count; i++) {
-    memcpy(capture->bytes + capture->length, parts[i].iov_base, parts[i].iov_len);
-    capture->length += parts[i].iov_len;
-  }
   return total;
 }
 
@@ -280,8 +257,12 @@ __attribute__((noinline)) static ssize_t write_file(int version, int stream, con
 }
 
 ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count) {
-  if (p3_in_klee())
-    return append_bytes(&p3_captures[version][entry->stream], parts, count);
+  if (p3_in_klee()) {
+    size_t before = p3_captures[version][entry->stream].length;
+    for (int i = 0; i < count; i++)
+      p3_memory_append(&p3_captures[version][entry->stream], parts[i].iov_base, parts[i].iov_len);
+    return p3_captures[version][entry->stream].length - before;
+  }
   return write_file(version, entry->stream, parts, count);
 }
 

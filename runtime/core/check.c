@@ -1,10 +1,9 @@
 /* The checks at the end of a product: equal output, equal end, no failed assertion.
  *
  * Natively the captures are compared block by block out of their files. In KLEE the differences of all bytes
- * are accumulated and there is one branch on the result, so that the comparison forks at most once. KLEE folds
- * `a != b` for equal expressions, but not `a ^ b`, which would then have to be solved. */
+ * are accumulated and there is one branch on the result, so that the comparison forks at most once. KLEE
+ * folds `a != b` for equal expressions, but not `a ^ b`, which would then have to be solved. */
 #include "core.h"
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,13 +73,7 @@ static void compare(int version, int stream) {
 /* Line and column are not counted: every symbolic byte before the difference would fork. */
 static void compare_in_memory(int version, int stream) {
   const struct p3_capture *a = &p3_captures[0][stream], *b = &p3_captures[version][stream];
-  size_t size = a->length < b->length ? a->length : b->length, i = 0;
-  bool differing = a->length != b->length;
-  for (; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t))
-    differing |= *(const uint64_t *)(a->bytes + i) != *(const uint64_t *)(b->bytes + i);
-  for (; i < size; i++)
-    differing |= a->bytes[i] != b->bytes[i];
-  if (differing)
+  if (a->length != b->length || p3_memory_differs(a->bytes, b->bytes, a->length))
     p3_differences[version][stream].found = true;
 }
 

@@ -132,9 +132,6 @@ struct p3_shared {
 };
 extern struct p3_shared *p3_shared;
 
-/* In KLEE: any version has written anything. */
-extern bool p3_is_captured_in_memory;
-
 void p3_captures_init(void);
 /* After a version left the stack, or in a forked child: nobody is writing any more. */
 void p3_captures_unlock(void);
@@ -152,6 +149,15 @@ ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iove
 
 /* What programs that the version started have written so far is out. */
 void p3_relay_settle(int version);
+
+/* ---- memory.c: captures in KLEE ---- */
+
+/* Any version has written anything. */
+extern bool p3_is_captured_in_memory;
+void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size);
+void p3_memory_copy(char *to, const char *from, size_t size);
+/* May be symbolic; does not branch. */
+bool p3_memory_differs(const char *a, const char *b, size_t size);
 
 /* ---- input.c ---- */
 void p3_input_init(void);

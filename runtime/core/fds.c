@@ -258,7 +258,7 @@ int p3_fd_close(int version, int fd) {
   struct p3_guard guard;
   p3_lock(&guard);
   struct p3_entry *entry = slot(version, fd, false);
-  int real = entry->real;
+  int real = entry->real, kind = entry->kind;
   *entry = (struct p3_entry){.real = -1};
   if (fd <= 2 && !p3_in_klee()) {
     mark_hidden(real, false);
@@ -266,6 +266,9 @@ int p3_fd_close(int version, int fd) {
       close(fd);
   }
   p3_unlock(&guard);
+  /* All captures share one there. */
+  if (p3_in_klee() && kind == P3_CAPTURE)
+    return 0;
   /* Outside the lock, since closing may block (a socket that lingers, a network file). */
   return real < 0 ? -1 : close(real);
 }
@@ -296,7 +299,7 @@ static int dup2_locked(int version, int from, int to, bool cloexec) {
   like.cloexec = cloexec;
   int flags = cloexec ? O_CLOEXEC : 0;
   if (p3_in_klee()) {
-    if (target->real >= 0)
+    if (target->real >= 0 && target->kind != P3_CAPTURE)
       close(target->real);
     like.real = dup(source->real);
   } else if (to <= 2) {

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 struct p3_state p3_states[P3_MAX_VERSIONS];
-bool p3_has_files;
 _Thread_local int p3_inside;
 
 static sigjmp_buf way_out;
@@ -181,8 +180,8 @@ void p3_only_end(void) {
 static bool decides_quickly;
 static int status_of_all;
 
-/* Whether all versions ended by exit, with the same status, and have written nothing. Without branches: a status
- * may be symbolic. */
+/* Whether all versions ended by exit, with the same status, and have written nothing. Without branches: a
+ * status may be symbolic. */
 static bool ended_quietly_alike(void) {
   const struct p3_state *first = &p3_states[0], *end = first + p3_count;
   bool otherwise = p3_is_captured_in_memory | (first->end != P3_EXITED);
@@ -191,11 +190,9 @@ static bool ended_quietly_alike(void) {
   return !otherwise;
 }
 
-/* What is done here counts once per path: first the usual case. libc's own end would have nothing to flush, but
- * look for it. */
+/* What is done here counts once per path: first the usual case. libc's own end would have nothing to flush,
+ * but look for it. */
 static _Noreturn void end_in_klee(void) {
-  for (int i = 0; p3_has_files && i < p3_count; i++)
-    p3_versions[i]->ended();
   if (decides_quickly && ended_quietly_alike())
     _exit(-(p3_states[0].value != 0) & status_of_all);
   p3_checks_run();

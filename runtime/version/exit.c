@@ -106,7 +106,7 @@ void SHIM(exit)(int status) {
     if (registered)
       run_all(&at_exit, status);
   }
-  if (p3_has_files)
+  if (p3v_has_files)
     p3v_files_flush();
   p3v_die(P3_EXITED, status & 0xff);
 }

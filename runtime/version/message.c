@@ -10,6 +10,9 @@
 
 void p3v_vsay(FILE *to, const char *format, va_list args) {
   char *text;
+  int length;
+  if (p3_in_klee() && p3v_print(to, format, args, &length))
+    return;
   if (p3_in_klee() || fwide(to, 0) <= 0) {
     vfprintf(to, format, args);
   } else if (vasprintf(&text, format, args) >= 0) {

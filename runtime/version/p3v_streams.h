@@ -11,6 +11,9 @@ void p3v_streams_init(void);
 /* Set by p3v_streams_init. */
 extern bool p3v_klee;
 
+/* The version has FILEs, which have to be flushed at its end. */
+extern bool p3v_has_files;
+
 /* The real descriptor for data, for questions. */
 #define REAL(fd) p3_fd_real(p3v_index, fd)
 #define META(fd) p3_fd_meta(p3v_index, fd)
@@ -24,6 +27,15 @@ extern bool p3v_klee;
 #define ALSO(type, alias, parameters, name, ...)                                                             \
   type SHIM(alias) parameters { return SHIM(name)(__VA_ARGS__); }
 
+/* In KLEE, instead of writing to `file`: straight into the capture, without libc's buffer and what it costs.
+ * False: `file` has none, and libc has to do it. */
+bool p3v_put_parts(FILE *file, const struct iovec *parts, int count);
+static inline bool p3v_put(FILE *file, const char *bytes, size_t size) {
+  struct iovec part = {(char *)bytes, size};
+  return p3v_put_parts(file, &part, 1);
+}
+/* The same for printf; `*length` is its result. */
+bool p3v_print(FILE *file, const char *format, va_list arguments, int *length);
 /* After something was written to `file`: in KLEE the bytes leave its buffer for the capture. */
 void p3v_drain(FILE *file);
 static inline void p3v_wrote(FILE *file) {
@@ -43,6 +55,8 @@ void p3v_set_buffer(FILE *file, int fd, char *buffer);
 int p3v_mode_flags(const char *mode);
 
 int *p3v_standard_orientation(int stream);
+/* In KLEE: no p3v_put_parts to `file` any more, and libc learns what orientation that gave it. */
+void p3v_leave_to_libc(FILE *file);
 int p3v_close_standard(int stream);
 bool p3v_is_closed(int stream);
 FILE *p3v_reopen_standard(int stream, const char *path, const char *mode);

@@ -64,7 +64,7 @@ static struct node *add(FILE *file, int fd, bool cookie) {
   if (newest)
     newest->before = node;
   newest = node;
-  p3_has_files = true;
+  p3v_has_files = true;
   struct node **link = place(file);
   node->chain = *link;
   *link = node;
@@ -273,6 +273,7 @@ FILE *SHIM(freopen)(const char *path, const char *mode, FILE *file) {
   int stream = p3v_standard(file);
   if (stream >= 0 && !p3v_klee)
     return p3v_reopen_standard(stream, path, mode);
+  p3v_leave_to_libc(file);
   struct node *node = find(file);
   bool cookie = node && node->cookie && !p3v_klee;
   if (cookie && !path)
@@ -340,8 +341,10 @@ int SHIM(fileno)(FILE *file) {
 }
 
 int *p3v_orientation(FILE *file) {
-  if (p3v_klee)
+  if (p3v_klee) {
+    p3v_leave_to_libc(file);
     return NULL;
+  }
   int stream = p3v_standard(file);
   if (stream >= 0)
     return p3v_standard_orientation(stream);

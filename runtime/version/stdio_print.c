@@ -21,8 +21,11 @@ char *SHIM(strsignal)(int number);
 
 int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
   REFUSE_WIDE(file, -1);
+  int length;
+  if (p3v_klee && p3v_print(file, format, arguments, &length))
+    return length;
   p3v_attend();
-  int length = vfprintf(file, format, arguments);
+  length = vfprintf(file, format, arguments);
   p3v_wrote(file);
   return length;
 }
@@ -52,11 +55,11 @@ int SHIM(printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout
 int SHIM(_IO_printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout), format, arguments)); }
 
 int SHIM(__vfprintf_chk)(FILE *file, int flag, const char *format, va_list arguments) {
+  if (p3v_klee)
+    return SHIM(vfprintf)(file, format, arguments);
   REFUSE_WIDE(file, -1);
   p3v_attend();
-  int length = p3v_klee ? vfprintf(file, format, arguments) : __vfprintf_chk(file, flag, format, arguments);
-  p3v_wrote(file);
-  return length;
+  return __vfprintf_chk(file, flag, format, arguments);
 }
 
 int SHIM(__vprintf_chk)(int flag, const char *format, va_list arguments) {
@@ -116,21 +119,43 @@ int SHIM(__dprintf_chk)(int fd, int flag, const char *format, ...) {
 
 /* ---- characters, strings, blocks ---- */
 
-#define WRITES(type, name, parameters, file, ...)                                                            \
-  type SHIM(name) parameters {                                                                               \
+static bool put_character(int character, FILE *file, int *result) {
+  char byte = (char)character;
+  *result = (unsigned char)byte;
+  return p3v_put(file, &byte, 1);
+}
+
+/* uclibc's result, not glibc's. */
+static bool put_string(const char *text, FILE *file, int *result) {
+  size_t length = strlen(text);
+  *result = (int)length;
+  return p3v_put(file, text, length);
+}
+
+#define WRITES(name, type, put)                                                                              \
+  int SHIM(name)(type what, FILE *file) {                                                                    \
     REFUSE_WIDE(file, EOF);                                                                                  \
-    type result = name(__VA_ARGS__);                                                                         \
+    int result;                                                                                              \
+    if (p3v_klee && put(what, file, &result))                                                                \
+      return result;                                                                                         \
+    result = name(what, file);                                                                               \
     p3v_wrote(file);                                                                                         \
     return result;                                                                                           \
   }
 
-WRITES(int, fputc, (int character, FILE *file), file, character, file)
-WRITES(int, putc, (int character, FILE *file), file, character, file)
-WRITES(int, fputc_unlocked, (int character, FILE *file), file, character, file)
-WRITES(int, putc_unlocked, (int character, FILE *file), file, character, file)
-WRITES(int, fputs, (const char *text, FILE *file), file, text, file)
-WRITES(int, fputs_unlocked, (const char *text, FILE *file), file, text, file)
-WRITES(int, putw, (int word, FILE *file), file, word, file)
+WRITES(fputc, int, put_character)
+WRITES(putc, int, put_character)
+WRITES(fputc_unlocked, int, put_character)
+WRITES(putc_unlocked, int, put_character)
+WRITES(fputs, const char *, put_string)
+WRITES(fputs_unlocked, const char *, put_string)
+
+int SHIM(putw)(int word, FILE *file) {
+  REFUSE_WIDE(file, EOF);
+  int result = putw(word, file);
+  p3v_wrote(file);
+  return result;
+}
 
 ALSO(int, _IO_putc, (int character, FILE *file), putc, character, file)
 ALSO(int, _IO_fputs, (const char *text, FILE *file), fputs, text, file)
@@ -138,6 +163,8 @@ ALSO(int, _IO_fputs, (const char *text, FILE *file), fputs, text, file)
 /* In KLEE a block larger than the buffer would go to the descriptor. */
 static size_t write_pieces(const char *bytes, size_t size, size_t count, FILE *file) {
   size_t total = size * count, done = 0;
+  if (p3v_put(file, bytes, total))
+    return size ? count : 0;
   while (done < total) {
     size_t piece = total - done < 4096 ? total - done : 4096;
     size_t written = fwrite(bytes + done, 1, piece, file);

@@ -5,8 +5,8 @@
  * are never freed: a program may name them after fclose, as it may glibc's.
  *
  * In KLEE they are FILEs of uclibc. stdout and stderr have a large buffer there that is never written to a
- * descriptor: shims move what is in it into the capture. Only those exist that the program can use: uclibc visits
- * every FILE at the end of every path. */
+ * descriptor: shims move what is in it into the capture, or write there themselves. Only those exist that the
+ * program can use. */
 #include "p3v_streams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 FILE *SHIM(stdin), *SHIM(stdout), *SHIM(stderr);
-bool p3v_klee;
+bool p3v_klee, p3v_has_files;
 
 /* libc's names for bits of FILE._flags; part of its binary interface. */
 #define UNBUFFERED 0x2
@@ -32,18 +33,36 @@ struct standard {
   FILE *file;
   char *buffer; /* ours, of BUFSIZ bytes; the program may have set another */
   bool closed;
+  bool direct;    /* in KLEE: p3v_put_parts may write to it */
+  bool has_bytes; /* p3v_put_parts did, so that its orientation is chosen */
   int orientation;
 };
 static struct standard standards[3];
 
 int p3v_standard(FILE *file) {
-  for (int i = 0; i < 3; i++)
-    if (file == standards[i].file && file)
-      return i;
-  return -1;
+  if (!file)
+    return -1;
+  return file == standards[1].file ? 1 : file == standards[2].file ? 2 : file == standards[0].file ? 0 : -1;
 }
 
 int *p3v_standard_orientation(int stream) { return &standards[stream].orientation; }
+
+void p3v_leave_to_libc(FILE *file) {
+  int stream = p3v_standard(file);
+  if (stream < 0)
+    return;
+  if (standards[stream].has_bytes)
+    fwide(file, -1);
+  standards[stream].direct = false;
+}
+
+bool p3v_put_parts(FILE *file, const struct iovec *parts, int count) {
+  int stream = p3v_standard(file);
+  if (stream < 0 || !standards[stream].direct)
+    return false;
+  standards[stream].has_bytes = true;
+  return p3_memory_write(p3v_index, stream, parts, count);
+}
 
 void p3v_set_buffer(FILE *file, int fd, char *buffer) {
   struct stat stat;
@@ -97,6 +116,7 @@ static void init_klee(int fd) {
     return;
   standard->buffer = malloc(KLEE_BUFFER);
   setvbuf(standard->file, standard->buffer, _IOFBF, KLEE_BUFFER);
+  standard->direct = true;
 }
 
 void p3v_streams_init(void) {
@@ -107,7 +127,7 @@ void p3v_streams_init(void) {
     else if (p3v_used_streams & 1 << fd)
       init_klee(fd);
     if (standards[fd].file)
-      p3_has_files = true;
+      p3v_has_files = true;
     P3_ME->files[fd] = standards[fd].file;
   }
   SHIM(stdin) = standards[0].file;
@@ -117,9 +137,7 @@ void p3v_streams_init(void) {
 
 void p3v_drain(FILE *file) {
   int stream = p3v_standard(file);
-  if (stream < 1 || !p3_fd_is_captured(p3v_index, stream))
-    return;
-  size_t pending = __fpending(file);
+  size_t pending = stream < 1 ? 0 : __fpending(file);
   if (!pending)
     return;
   p3_fd_write(p3v_index, stream, standards[stream].buffer, pending);
@@ -174,16 +192,18 @@ int p3v_close_standard(int stream) {
   struct standard *standard = &standards[stream];
   if (standard->closed)
     return EOF;
+  if (p3v_klee) {
+    p3v_drain(standard->file);
+    standard->closed = true;
+    return p3_fd_close(p3v_index, stream);
+  }
   int flushed = fflush(standard->file);
-  p3v_wrote(standard->file);
   int error = errno;
   int closed = p3_fd_close(p3v_index, stream);
   standard->closed = true;
-  if (!p3v_klee) {
-    int saved = closed ? errno : error;
-    reset(standard, stream, false, false, false);
-    errno = saved;
-  }
+  int saved = closed ? errno : error;
+  reset(standard, stream, false, false, false);
+  errno = saved;
   return closed ? closed : flushed;
 }
 

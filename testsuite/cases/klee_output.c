@@ -1,0 +1,49 @@
+// Output in KLEE: printf's usual and other formats against libc's formatting in memory, bytes, lines, blocks, buffers
+// that the program sets, closing.
+//@ args: "xy"
+//@ klee: none --sym-args 1 1 2
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#if V == 1
+#define PRINT(...) printf(__VA_ARGS__)
+#else
+#define PRINT(...)                                                                                           \
+  do {                                                                                                       \
+    char room[200];                                                                                          \
+    int length = snprintf(room, sizeof room, __VA_ARGS__);                                                   \
+    fwrite(room, 1, length, stdout);                                                                         \
+  } while (0)
+#endif
+
+static void put_line(const char *text) {
+#if V == 1
+  puts(text);
+#else
+  while (*text)
+    putchar(*text++);
+  fputs("\n", stdout);
+#endif
+}
+
+int main(int argc, char **argv) {
+  static char buffer[100];
+  const char *text = argc > 1 ? argv[1] : "", *volatile none = NULL;
+  volatile int zero = 0, small = -17, least = INT_MIN;
+  volatile long large = LONG_MIN;
+  setvbuf(stdout, buffer, V == 1 ? _IOLBF : _IOFBF, sizeof buffer);
+  PRINT("<%c%s%%>", *text, text);
+  PRINT("%d %i %u %x %X\n", zero, small, small, least, least);
+  PRINT("%ld %lu %lx %lX %zu %s\n", large, large, large, large, sizeof large, none ? none : "(null)");
+  PRINT("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d\n", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17);
+  PRINT("%5d|%-6s|%lld|%.2s\n", small, "ab", (long long)large, "xyz");
+  PRINT("plain");
+  put_line("");
+  put_line("a line");
+  fprintf(stderr, "%s: %d\n", "message", small);
+  fflush(stdout);
+  int closed = fclose(stdout);
+  fprintf(stderr, "%d\n", closed);
+  return fclose(stderr) != 0;
+}
