@@ -188,7 +188,7 @@ void p3_process_dying(int version);
 void p3_process_ended(int version);
 /* core/main.c, when all versions are over: signals mean what they mean to any program again. */
 void p3_process_stop(void);
-/* p3_enter: `from` is about to lose the process, `to` has just got it. Either may be -1. */
+/* p3_touch: `from` is about to lose the process, `to` has just got it. Either may be -1. */
 void p3_process_leave(int from);
 void p3_process_enter(int to);
 /* p3_forked, in the child. */

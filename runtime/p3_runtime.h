@@ -116,13 +116,18 @@ extern _Thread_local int p3_inside;
  * locale, signal mask) belong to one version at a time, the owner; -1 before the first one. */
 extern int p3_owner;
 void p3_enter(int version);
+/* The version whose current directory, umask, signals and limits are installed, without the rest of what an
+ * owner has. In woven products the isolate pass puts a call of p3_touch or p3_enter before every call of a
+ * function outside the version to which that matters. */
+extern int p3_here;
+void p3_touch(int version);
 /* The version that alone goes on in this process, a forked child; -1 in the product's own process. */
 extern int p3_only;
 /* In a child, right after fork: drops the other versions' descriptors and sets p3_only. */
 void p3_forked(int version);
 /* A forked child's end: really ends the process as its version ended. */
 _Noreturn void p3_only_end(void);
-/* chdir(path), fchdir(real descriptor) if `path` is null, and umask, for a version that owns the process. */
+/* chdir(path), fchdir(real descriptor) if `path` is null, and umask. */
 int p3_chdir(int version, const char *path, int real);
 mode_t p3_umask(int version, mode_t mask);
 /* The owner's environ pointer changed. Sets libc's. */

@@ -11,7 +11,8 @@
 
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Type, Types, Value};
 use crate::native::Natives;
-use crate::{libc, runtime, Error, Result};
+use crate::libc::{self, Switch};
+use crate::{runtime, Error, Result};
 use std::collections::{HashMap, HashSet};
 
 /// The end of the names of program symbols that [`isolate`] has put out of the runtime's way.
@@ -34,6 +35,7 @@ pub(crate) fn isolate<'ctx>(
     entry: &str,
     natives: &Natives,
     locales: bool,
+    woven: bool,
 ) -> Result<Isolated> {
     let internal = |reason: String| Error::internal("isolate", reason);
     drop_inline_copies(module);
@@ -57,6 +59,9 @@ pub(crate) fn isolate<'ctx>(
     keep_only_reachable(module, &exported)?;
     define_used_streams(module);
     copy_errno(module)?;
+    if woven {
+        switch_versions(module)?;
+    }
     Ok(Isolated { bound, exported })
 }
 
@@ -399,6 +404,54 @@ fn copy_errno(module: &Module) -> Result<()> {
                 if leaves_version(instruction) {
                     errno.copy_around(instruction);
                 }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Before calls that depend on the process's attributes, the version becomes the one that they belong to: in
+/// lock-step another one may have been it. Pointers from `dlsym` may lead anywhere.
+fn switch_versions(module: &Module) -> Result<()> {
+    let index = llvm::global_named(module, "p3v_index")
+        .ok_or_else(|| Error::internal("isolate", "the version has no p3v_index"))?;
+    let types = Types::of(module);
+    let integer = types.integer(32);
+    let index = index.initializer().unwrap_or(integer.zero());
+    let ty = types.function(types.void(), &[integer]);
+    let declare = |name| {
+        llvm::global_named(module, name).unwrap_or_else(|| llvm::add_function(module, name, ty))
+    };
+    let (all, light) = (declare(libc::SWITCH_ALL), declare(libc::SWITCH_LIGHT));
+    let loads_code = ["dlsym", "dlvsym"].iter().any(|name| {
+        [name.to_string(), format!("{}{name}", runtime::SHIM_PREFIX)]
+            .iter()
+            .any(|name| llvm::global_named(module, name).is_some())
+    });
+    for function in llvm::functions(module) {
+        let in_runtime = runtime::is_runtime(function);
+        for block in function.blocks() {
+            for call in block.instructions().into_iter().filter(|i| i.is_call()) {
+                let switch = match call.called_function() {
+                    Some(callee) if callee.is_declaration() => {
+                        libc::switch_before(&callee.name_text(), in_runtime)
+                    }
+                    None if loads_code
+                        && !in_runtime
+                        && !call.called_operand().is_some_and(Value::is_inline_asm) =>
+                    {
+                        Switch::All
+                    }
+                    _ => Switch::None,
+                };
+                let function = match switch {
+                    Switch::None => continue,
+                    Switch::Light => light,
+                    Switch::All => all,
+                };
+                let before = Builder::before(call);
+                before.set_location_of(call);
+                before.call(ty, function, &[index]);
             }
         }
     }

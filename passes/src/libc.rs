@@ -173,9 +173,268 @@ const NO_CALLBACK: &[&str] = &[
     "wcwidth",
 ];
 
+/// The runtime's functions that make a version the one that the process's attributes belong to.
+const SWITCHES: [&str; 2] = [SWITCH_ALL, SWITCH_LIGHT];
+/// The one that exchanges everything.
+pub(crate) const SWITCH_ALL: &str = "p3_enter";
+/// The one that leaves out what functions of libc do not look at: descriptors 0-2, locale, `environ`.
+pub(crate) const SWITCH_LIGHT: &str = "p3_touch";
+
+/// Whether a function is one of those by which a version becomes the owner of the process.
+pub(crate) fn switches_version(name: &str) -> bool {
+    SWITCHES.contains(&name)
+}
+
+/// Whether this function of libc returns in a new process as well.
+pub(crate) fn returns_in_child(name: &str) -> bool {
+    const FORKS: [&str; 11] = [
+        "_Fork",
+        "__fork",
+        "__libc_fork",
+        "__vfork",
+        "clone",
+        "daemon",
+        "fork",
+        "forkpty",
+        "syscall",
+        "vfork",
+        "unshare",
+    ];
+    FORKS.contains(&name)
+}
+
+/// Whether this function of libc lets other code of the program begin while the program runs: handlers of
+/// signals, timers, threads.
+pub(crate) fn is_asynchronous(name: &str) -> bool {
+    const ASYNCHRONOUS: [&str; 20] = [
+        "__sysv_signal",
+        "alarm",
+        "bsd_signal",
+        "fcntl",
+        "getcontext",
+        "mq_notify",
+        "pthread_create",
+        "setitimer",
+        "sigaction",
+        "signal",
+        "sigset",
+        "sigvec",
+        "ssignal",
+        "sysv_signal",
+        "thrd_create",
+        "timer_create",
+        "timer_settime",
+        "ualarm",
+        "__sigaction",
+        "__signal",
+    ];
+    ASYNCHRONOUS.contains(&name)
+}
+
+/// Functions of libc that depend on the current directory, the umask, the signals or the limits, or wait, but
+/// not on descriptors 0-2, the locale and `environ`. Missing names cost time only: everything is exchanged for
+/// them.
+const LIGHT: &[&str] = &[
+    "__fxstat",
+    "__fxstatat",
+    "__lxstat",
+    "__mknod",
+    "__xstat",
+    "access",
+    "chmod",
+    "chown",
+    "creat",
+    "eaccess",
+    "euidaccess",
+    "faccessat",
+    "fchmodat",
+    "fchownat",
+    "fopen",
+    "fopen64",
+    "fstatat",
+    "fstatat64",
+    "ftok",
+    "ftw",
+    "fts_open",
+    "futimesat",
+    "getcwd",
+    "get_current_dir_name",
+    "getwd",
+    "getxattr",
+    "glob",
+    "lchmod",
+    "lchown",
+    "lgetxattr",
+    "link",
+    "linkat",
+    "listxattr",
+    "llistxattr",
+    "lremovexattr",
+    "lsetxattr",
+    "lstat",
+    "lstat64",
+    "lutimes",
+    "mkdir",
+    "mkdirat",
+    "mkdtemp",
+    "mkfifo",
+    "mkfifoat",
+    "mknod",
+    "mknodat",
+    "mkostemp",
+    "mkostemps",
+    "mkstemp",
+    "mkstemp64",
+    "mkstemps",
+    "name_to_handle_at",
+    "nanosleep",
+    "nftw",
+    "open",
+    "open64",
+    "openat",
+    "openat64",
+    "opendir",
+    "pathconf",
+    "readlink",
+    "readlinkat",
+    "realpath",
+    "remove",
+    "removexattr",
+    "rename",
+    "renameat",
+    "renameat2",
+    "rmdir",
+    "scandir",
+    "setxattr",
+    "sleep",
+    "stat",
+    "stat64",
+    "statfs",
+    "statfs64",
+    "statvfs",
+    "statvfs64",
+    "statx",
+    "symlink",
+    "symlinkat",
+    "truncate",
+    "truncate64",
+    "unlink",
+    "unlinkat",
+    "usleep",
+    "utime",
+    "utimensat",
+    "utimes",
+];
+
+/// Functions of libc beside those of [`keeps_errno`] and [`NO_CALLBACK`] for which it does not matter which
+/// version owns the process.
+const INDIFFERENT: &[&str] = &[
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "bsearch",
+    "cbrt",
+    "ceil",
+    "clearerr",
+    "clearerr_unlocked",
+    "closedir",
+    "cos",
+    "cosh",
+    "endgrent",
+    "endpwent",
+    "exp2",
+    "expm1",
+    "feof",
+    "feof_unlocked",
+    "ferror",
+    "ferror_unlocked",
+    "floor",
+    "frexp",
+    "getegid",
+    "geteuid",
+    "getgid",
+    "getgroups",
+    "gethostname",
+    "getpagesize",
+    "getuid",
+    "hypot",
+    "ldexp",
+    "lfind",
+    "log10",
+    "log1p",
+    "log2",
+    "lsearch",
+    "madvise",
+    "malloc_usable_size",
+    "modf",
+    "mprotect",
+    "mremap",
+    "munmap",
+    "pthread_cond_broadcast",
+    "pthread_cond_destroy",
+    "pthread_cond_init",
+    "pthread_cond_signal",
+    "pthread_cond_wait",
+    "pthread_mutex_destroy",
+    "pthread_mutex_init",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "qsort",
+    "qsort_r",
+    "readdir",
+    "readdir64",
+    "regfree",
+    "rewinddir",
+    "round",
+    "sin",
+    "sinh",
+    "strsignal",
+    "sysconf",
+    "tan",
+    "tanh",
+    "tdelete",
+    "tfind",
+    "trunc",
+    "tsearch",
+    "twalk",
+    "uname",
+];
+
+/// What of the process's attributes a call of an external function needs to be the calling version's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Switch {
+    /// Nothing.
+    None,
+    /// Current directory, umask, signals and limits.
+    Light,
+    /// Everything.
+    All,
+}
+
+/// What a call of this external function needs. `in_runtime`: the caller is a shim, which exchanges by itself
+/// what is not needed for paths and waiting.
+pub(crate) fn switch_before(name: &str, in_runtime: bool) -> Switch {
+    if LIGHT.contains(&name) {
+        Switch::Light
+    } else if in_runtime
+        || !may_call_back(name)
+        || INDIFFERENT.contains(&name)
+        || INDIFFERENT
+            .iter()
+            .any(|known| name.strip_suffix(['f', 'l']) == Some(known))
+    {
+        Switch::None
+    } else {
+        Switch::All
+    }
+}
+
 /// Whether a call of this external function leaves errno alone.
 pub(crate) fn keeps_errno(name: &str) -> bool {
     name.starts_with("llvm.")
+        || switches_version(name)
         || name.starts_with("klee_")
         || name.starts_with("__sanitizer_")
         || name.starts_with("__asan_")

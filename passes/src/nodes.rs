@@ -145,7 +145,8 @@ fn may_call_defined(instruction: Value) -> bool {
         return false;
     }
     match instruction.called_function() {
-        Some(callee) => !callee.is_declaration(),
+        // runtime/core does not belong to any version.
+        Some(callee) => !callee.is_declaration() && !callee.name().starts_with(b"p3_"),
         None => !instruction
             .called_operand()
             .is_some_and(Value::is_inline_asm),

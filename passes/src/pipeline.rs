@@ -112,9 +112,10 @@ pub fn merge<'ctx>(
             &options.entry,
             &natives,
             locales,
+            !options.weave.none,
         )?;
         checked("isolate", index, &module, observe)?;
-        let terminating = terminate::terminate(&module)?;
+        let terminating = terminate::terminate(&module, &isolated.bound)?;
         checked("terminate", index, &module, observe)?;
         report
             .warnings
@@ -133,10 +134,15 @@ pub fn merge<'ctx>(
 
     let product = finish::join(context, versions, options.checks)?;
     if !options.weave.none {
+        let bound: Vec<Vec<String>> = report
+            .versions
+            .iter()
+            .map(|version| version.bound.clone())
+            .collect();
         report.woven = weave::weave(
             context,
             &product,
-            options.inputs.len(),
+            &bound,
             &options.weave,
             observe,
         )?;

@@ -15,8 +15,9 @@ use crate::{libc, Error, Result};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
-/// Adds the tests; returns how many functions of the version can end it.
-pub(crate) fn terminate(module: &Module) -> Result<usize> {
+/// Adds the tests; returns how many functions of the version can end it. `bound` are the names of libc that the
+/// program refers to and the runtime stands in for.
+pub(crate) fn terminate(module: &Module, bound: &[String]) -> Result<usize> {
     let missing = |name: &str| Error::internal("terminate", format!("the runtime has no {name}"));
     let alive = llvm::global_named(module, "p3v_alive").ok_or_else(|| missing("p3v_alive"))?;
     let die = llvm::global_named(module, "p3v_die").ok_or_else(|| missing("p3v_die"))?;
@@ -32,7 +33,9 @@ pub(crate) fn terminate(module: &Module) -> Result<usize> {
             format!("{place} clears p3v_alive itself instead of calling p3v_die"),
         ));
     }
-    let graph = CallGraph::of(module);
+    // Becoming the owner of the process may let signals in that were pending for the version.
+    let asynchronous = bound.iter().any(|name| libc::is_asynchronous(name));
+    let graph = CallGraph::of(module, asynchronous);
     let ending = graph.reaching(die);
 
     for &function in &ending.functions {
@@ -66,6 +69,8 @@ struct CallGraph {
     open: Vec<Value>,
     /// Defined functions whose address is taken.
     address_taken: HashSet<Value>,
+    /// Whether the program has signal handlers, timers or threads.
+    asynchronous: bool,
 }
 
 /// The calls that may end the version.
@@ -73,10 +78,11 @@ struct Ending {
     functions: HashSet<Value>,
     /// Whether a function whose address is taken is among them.
     through_pointer: bool,
+    asynchronous: bool,
 }
 
 impl CallGraph {
-    fn of(module: &Module) -> CallGraph {
+    fn of(module: &Module, asynchronous: bool) -> CallGraph {
         let mut callers: HashMap<Value, Vec<Value>> = HashMap::new();
         let mut open = Vec::new();
         let mut address_taken = HashSet::new();
@@ -94,7 +100,7 @@ impl CallGraph {
                         Some(callee) if !callee.is_declaration() => {
                             callers.entry(callee).or_default().push(function);
                         }
-                        _ => is_open |= is_open_call(call),
+                        _ => is_open |= is_open_call(call, asynchronous),
                     }
                 }
             }
@@ -106,6 +112,7 @@ impl CallGraph {
             callers,
             open,
             address_taken,
+            asynchronous,
         }
     }
 
@@ -131,6 +138,7 @@ impl CallGraph {
         Ending {
             functions,
             through_pointer,
+            asynchronous: self.asynchronous,
         }
     }
 }
@@ -139,15 +147,19 @@ impl Ending {
     fn contains_call(&self, call: Value) -> bool {
         match call.called_function() {
             Some(callee) if !callee.is_declaration() => self.functions.contains(&callee),
-            _ => self.through_pointer && is_open_call(call),
+            _ => self.through_pointer && is_open_call(call, self.asynchronous),
         }
     }
 }
 
 /// A call that may arrive at any function whose address is taken.
-fn is_open_call(call: Value) -> bool {
+fn is_open_call(call: Value, asynchronous: bool) -> bool {
     match call.called_function() {
-        Some(callee) => callee.is_declaration() && libc::may_call_back(&callee.name_text()),
+        Some(callee) => {
+            let name = callee.name_text();
+            callee.is_declaration()
+                && (libc::may_call_back(&name) || asynchronous && libc::switches_version(&name))
+        }
         None => !call.called_operand().is_some_and(Value::is_inline_asm),
     }
 }

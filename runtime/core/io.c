@@ -104,6 +104,7 @@ static ssize_t write_logged(int version, struct p3_entry *entry, const struct io
 }
 
 ssize_t p3_fd_writev(int version, int fd, const struct iovec *parts, int count) {
+  p3_touch(version); /* SIGPIPE and SIGXFSZ go to the one that is here */
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
@@ -117,6 +118,7 @@ ssize_t p3_fd_writev(int version, int fd, const struct iovec *parts, int count) 
 }
 
 ssize_t p3_fd_write(int version, int fd, const void *bytes, size_t size) {
+  p3_touch(version);
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
@@ -183,6 +185,7 @@ static ssize_t end_changing(int version, struct p3_entry *entry, bool first, ssi
 }
 
 ssize_t p3_fd_pwrite(int version, int fd, const void *bytes, size_t size, off_t offset) {
+  p3_touch(version);
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
@@ -212,6 +215,7 @@ int p3_fd_stat(int version, int fd, struct stat *stat) {
 }
 
 int p3_fd_truncate(int version, int fd, off_t size) {
+  p3_touch(version);
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
@@ -225,6 +229,7 @@ int p3_fd_truncate(int version, int fd, off_t size) {
 }
 
 int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size) {
+  p3_touch(version);
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;

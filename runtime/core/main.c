@@ -3,7 +3,7 @@
  * Natively each version runs under sigsetjmp: a crash signal leaves its stack by p3_crash and the other
  * versions still run. A sanitizer or a fuzzer sees crashes itself, and KLEE has neither signals nor setjmp. */
 #include "core.h"
-#include "p3_process.h"
+#include "process.h"
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,8 +23,9 @@ bool p3_contained(void) { return contained && pthread_equal(pthread_self(), main
 
 void p3_crash(int signal) {
   if (signal) {
-    p3_states[p3_owner].end = P3_SIGNALED;
-    p3_states[p3_owner].value = signal;
+    int version = p3_current();
+    p3_states[version].end = P3_SIGNALED;
+    p3_states[version].value = signal;
   }
   siglongjmp(way_out, 1);
 }

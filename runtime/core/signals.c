@@ -134,7 +134,7 @@ int p3_signal_set(int version, int signal, const struct p3_disposition *new, str
   if (new) {
     touched |= BIT(signal);
     wanted[version][signal] = *new;
-    if (p3_owner == version)
+    if (p3_here == version)
       install(version, signal);
   }
   p3_unlock(&guard);
@@ -228,15 +228,17 @@ static void call_handler(int version, int signal, siginfo_t *info, ucontext_t *c
     wanted[version][signal].handler = SIG_DFL;
     install(version, signal);
   }
-  int owner = p3_owner;
+  int owner = p3_owner, here = p3_here;
   if (!p3_thread_self())
     p3_enter(version);
   if (want.flags & SA_SIGINFO)
     ((void (*)(int, siginfo_t *, void *))want.handler)(signal, &seen, context);
   else
     want.handler(signal);
-  if (!p3_thread_self() && owner >= 0)
+  if (!p3_thread_self() && owner >= 0) {
     p3_enter(owner);
+    p3_touch(here);
+  }
   if (p3_has_ended(version) || p3_states[version].doomed)
     p3_leave(version, context, own);
 }
@@ -470,9 +472,8 @@ void p3_signals_leave(int from) {
 }
 
 void p3_signals_enter(int to) {
-  for (int signal = 1; signal < SIGNALS; signal++)
-    if (touched & BIT(signal))
-      install(to, signal);
+  for (uint64_t left = touched; left; left &= left - 1)
+    install(to, __builtin_ctzll(left) + 1);
   if (p3_thread_self())
     return;
   if (stacks_touched) {

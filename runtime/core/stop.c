@@ -64,7 +64,26 @@ static int find_text(struct dl_phdr_info *info, size_t size, void *data) {
 
 void p3_stop_start(void) { dl_iterate_phdr(find_text, NULL); }
 
-int p3_current(void) { return self ? self->version : p3_on_stack >= 0 ? p3_owner : P3_NOBODY; }
+/* The only version that has not ended; -1: there are more, or none. */
+static int last_one(void) {
+  int last = P3_NOBODY;
+  for (int i = 0; i < p3_count; i++)
+    if (!p3_has_ended(i)) {
+      if (last >= 0)
+        return P3_NOBODY;
+      last = i;
+    }
+  return last;
+}
+
+int p3_current(void) {
+  if (self)
+    return self->version;
+  if (p3_on_stack < 0)
+    return P3_NOBODY;
+  int last = p3_only >= 0 ? p3_only : p3_lockstep ? last_one() : P3_NOBODY;
+  return last >= 0 ? last : p3_here;
+}
 
 bool p3_on_main_thread(void) { return !self && syscall(SYS_gettid) == getpid(); }
 
@@ -256,7 +275,7 @@ static void be_cancelled(const ucontext_t *context) {
   sigaddset(&kick, KICK);
   pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
   cancel();
-  p3_leave(p3_owner, context, true);
+  p3_leave(p3_here, context, true);
 }
 
 bool p3_kicked(ucontext_t *context) {
@@ -276,7 +295,7 @@ bool p3_kicked(ucontext_t *context) {
   }
   end_doomed();
   if (all_have_ended()) {
-    p3_leave(p3_owner, context, false);
+    p3_leave(p3_here, context, false);
     return true;
   }
   bool had_reason = timer_runs;

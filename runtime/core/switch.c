@@ -1,15 +1,20 @@
 /* Which version owns the process.
  *
- * libc and the kernel keep some attributes once per process. Only the owner's are installed; p3_enter
- * exchanges them when the owner changes, so that a version which never changes one pays nothing for it. The
+ * libc and the kernel keep some attributes once per process. Only the owner's are installed, and they are
+ * exchanged when the owner changes, so that a version which never changes one pays nothing for it. The
  * current directory is exchanged through a descriptor and only between versions that are in different ones.
- */
+ *
+ * Versions in lock-step alternate with every call that leaves them, so there are two degrees. p3_touch
+ * exchanges what costs nothing while versions have not changed it: directory, umask, signals, limits. That is
+ * enough for libc's functions on files. p3_enter also exchanges what always differs, real descriptors 0-2 above
+ * all, for code that nothing is known about. */
 #include "core.h"
 #include "p3_process.h"
 #include <pthread.h>
 #include <unistd.h>
 
 int p3_owner = P3_NOBODY;
+int p3_here = P3_NOBODY;
 int p3_only = P3_NOBODY;
 
 extern char **environ;
@@ -50,6 +55,7 @@ static void moved(int version, int before) {
 }
 
 int p3_chdir(int version, const char *path, int fd) {
+  p3_touch(version);
   int before = p3_in_klee() || p3_only >= 0 ? -1 : open_cwd();
   int result = path ? chdir(path) : fchdir(fd);
   if (result == 0 && before >= 0)
@@ -60,6 +66,7 @@ int p3_chdir(int version, const char *path, int fd) {
 }
 
 mode_t p3_umask(int version, mode_t mask) {
+  p3_touch(version);
   p3_states[version].umask = mask & 0777;
   return umask(mask);
 }
@@ -69,26 +76,41 @@ void p3_environ_changed(int version) {
     environ = *p3_states[version].environ_slot;
 }
 
+void p3_touch(int version) {
+  int from = p3_here;
+  if (from == version)
+    return;
+  if (p3_in_klee()) {
+    p3_here = version;
+    return;
+  }
+  /* Versions with threads do not differ in what is exchanged here, or they are not woven. */
+  if (p3_thread_self())
+    return;
+  p3_here = version;
+  p3_process_leave(from);
+  if (from >= 0)
+    switch_cwd(&p3_states[from], &p3_states[version]);
+  if (from < 0 || p3_states[from].umask != p3_states[version].umask)
+    umask(p3_states[version].umask);
+  p3_process_enter(version);
+}
+
 void p3_enter(int version) {
+  p3_touch(version);
   if (p3_owner == version) {
     p3_environ_changed(version);
     return;
   }
   int from = p3_owner;
-  p3_process_leave(from);
   p3_owner = version;
   if (!p3_in_klee()) {
     p3_fds_mirror(version);
-    if (from >= 0)
-      switch_cwd(&p3_states[from], &p3_states[version]);
-    if (from < 0 || p3_states[from].umask != p3_states[version].umask)
-      umask(p3_states[version].umask);
     p3_float_switch(from, version);
   }
   p3_environ_changed(version);
   if (p3_versions[version]->enter)
     p3_versions[version]->enter();
-  p3_process_enter(version);
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -114,6 +136,9 @@ void p3_forked(int version) {
   mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   p3_captures_unlock();
   for (int i = 0; i < p3_count; i++)
-    if (i != version)
+    if (i != version) {
       p3_fds_close_all(i);
+      p3_states[i].end = P3_EXITED;
+      p3_versions[i]->die(P3_EXITED, 0);
+    }
 }

@@ -1,7 +1,6 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
-use crate::llvm::{self, Module, Value};
-use crate::{rename, runtime};
+use crate::llvm::Value;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 /// Names under which libraries declare functions that return twice, for callers compiled without their headers.
@@ -34,16 +33,28 @@ const FENV: [&str; 14] = [
     "feupdateenv",
 ];
 
-/// Why no function at all may be woven: the rounding mode and the exception flags are registers, which versions
-/// that alternate within a block would share.
-pub(crate) fn nothing_woven_reason(module: &Module, count: usize) -> Option<String> {
-    (0..count)
-        .flat_map(|version| FENV.map(|name| (version, name)))
-        .find(|(version, name)| {
-            let shim = format!("{}{}{name}", rename::prefix(*version), runtime::SHIM_PREFIX);
-            llvm::global_named(module, &shim).is_some()
-        })
-        .map(|(_, name)| format!("the program uses {name} of <fenv.h>"))
+/// The functions by which a program changes what all threads of the process share, and what it is.
+const SHARED_BY_THREADS: [(&str, &str); 3] = [
+    ("chdir", "the current directory"),
+    ("fchdir", "the current directory"),
+    ("umask", "the umask"),
+];
+
+/// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
+///
+/// The rounding mode and the exception flags are registers, which versions that alternate within a block would
+/// share. Directory and umask belong to the process; for versions that alternate they are exchanged, which
+/// threads of one version would notice while another one is at it.
+pub(crate) fn nothing_woven_reason(bound: &[Vec<String>]) -> Option<String> {
+    let uses = |name: &str| bound.iter().flatten().any(|used| used == name);
+    if let Some(name) = FENV.into_iter().find(|name| uses(name)) {
+        return Some(format!("the program uses {name} of <fenv.h>"));
+    }
+    let threads = ["pthread_create", "thrd_create"].into_iter().any(uses);
+    SHARED_BY_THREADS
+        .into_iter()
+        .find(|(name, _)| threads && uses(name))
+        .map(|(_, what)| format!("the program changes {what} and has threads"))
 }
 
 /// Why a defined function cannot be woven; none if it can.

@@ -32,6 +32,11 @@ impl Builder {
     }
 
     /// A builder at the end of `block`, without a debug location.
+    /// A builder in front of the first instruction of a function's body.
+    pub(crate) fn at_start(function: Value) -> Builder {
+        Builder::before(function.blocks()[0].instructions()[0])
+    }
+
     pub(crate) fn at_end(block: Block) -> Builder {
         let builder = Builder::in_context_of(block.parent());
         unsafe { LLVMPositionBuilderAtEnd(builder.0, block.0) };

@@ -357,6 +357,7 @@ impl Types {
         Types(unsafe { LLVMGetModuleContext(module.as_mut_ptr()) })
     }
 
+    /// Those of the context that a function or a global variable belongs to.
     pub(crate) fn of_function(function: Value) -> Types {
         Types(unsafe { LLVMGetModuleContext(LLVMGetGlobalParent(function.0)) })
     }

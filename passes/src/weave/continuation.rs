@@ -112,6 +112,7 @@ impl Continuation {
                 .map(|ty| (!ty.is_void()).then(|| (builder.alloca(ty), ty)))
                 .collect(),
             run: plan.members.iter().map(|_| copier.block("run")).collect(),
+            resume_at: plan.members.iter().map(|_| copier.block("resume")).collect(),
             meet: copier.block("meet"),
             finish: copier.block("finish"),
         };
@@ -151,11 +152,25 @@ impl Continuation {
             edges: HashMap::new(),
             work: Vec::new(),
         };
-        for k in 0..plan.members.len() {
+        for (k, &version) in versions.iter().enumerate() {
+            let builder = copier.builder(state.run[k]);
+            if products.may_fork(product) {
+                let has_ended = products.forks.has_ended(&builder, version);
+                let over = copier.block("over");
+                builder.conditional_branch(has_ended, over, state.resume_at[k]);
+                let builder = copier.builder(over);
+                builder.store(
+                    Types::of_function(self.function).constant(32, RETURNED),
+                    state.resume[k],
+                );
+                builder.branch(state.after(k));
+            } else {
+                builder.branch(state.resume_at[k]);
+            }
             self.emit_start(&copier, &state, &mut solo, k, &parted, &meetings);
         }
         solo.emit_all();
-        self.emit_meeting(&copier, &state, product, &meetings);
+        self.emit_meeting(&copier, &state, product, products, &meetings);
 
         let mut promotable = state.resume.clone();
         promotable.push(state.stop);
@@ -189,7 +204,7 @@ impl Continuation {
             let node = plan.matched.groups[group][k];
             cases.push((types.constant(32, 2 * group as u64), solo.body(k, node)));
         }
-        let builder = copier.builder(state.run[k]);
+        let builder = copier.builder(state.resume_at[k]);
         let resume = builder.load(types.integer(32), state.resume[k]);
         builder.switch(resume, state.after(k), &cases);
     }
@@ -200,6 +215,7 @@ impl Continuation {
         copier: &Copier,
         state: &State,
         product: &Product,
+        products: &Products,
         meetings: &BTreeMap<GroupId, Block>,
     ) {
         let types = Types::of_function(self.function);
@@ -216,9 +232,14 @@ impl Continuation {
         let all = returned[1..]
             .iter()
             .fold(returned[0], |all, &one| builder.and(all, one));
-        let any = returned[1..]
+        let mut any = returned[1..]
             .iter()
             .fold(returned[0], |any, &one| builder.or(any, one));
+        if products.may_fork(product) {
+            for version in product.versions() {
+                any = builder.or(any, products.forks.has_ended(&builder, version));
+            }
+        }
         let not_all = copier.block("some");
         builder.conditional_branch(all, state.finish, not_all);
         let together = copier.block("together");
@@ -259,6 +280,8 @@ struct State {
     results: Vec<Option<(Value, Type)>>,
     /// Per member: lets it go on alone.
     run: Vec<Block>,
+    /// Per member: where it goes on, if its version has not ended.
+    resume_at: Vec<Block>,
     meet: Block,
     finish: Block,
 }

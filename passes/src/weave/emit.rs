@@ -191,18 +191,72 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let copier = self.copier;
         let plan = copier.plan;
         let nodes = &plan.matched.groups[group];
-        let builder = copier.builder(self.blocks[&group]);
+        let mut builder = copier.builder(self.blocks[&group]);
         let mut copies: Vec<Copies> = vec![Copies::new(); nodes.len()];
         let is_call = nodes
             .iter()
             .enumerate()
             .all(|(k, &node)| plan.graphs[k].nodes[node].is_call);
+        let may_fork = nodes.iter().enumerate().any(|(k, &node)| {
+            let body = &plan.graphs[k].nodes[node];
+            let call = body.instructions.first().filter(|_| body.is_call);
+            call.is_some_and(|call| {
+                let forks = self.products.forks;
+                forks.may_return_in_child(call.called_function())
+            })
+        });
         if !(is_call && self.call_product(&builder, nodes, &mut copies)) {
             for (k, &node) in nodes.iter().enumerate() {
-                copier.copy_node(&builder, k, node, &mut copies[k]);
+                if may_fork && k > 0 {
+                    builder = self.copy_if_alive(&builder, k, node, &mut copies[k]);
+                } else {
+                    copier.copy_node(&builder, k, node, &mut copies[k]);
+                }
             }
         }
+        if may_fork {
+            builder = self.part_if_any_ended(group, &builder, surroundings);
+            copies.iter_mut().for_each(Copies::clear);
+        }
         self.emit_end(group, &builder, &mut copies, surroundings);
+    }
+
+    /// Copies a node that is run only if the member's version has not ended; returns a builder for what follows.
+    fn copy_if_alive(
+        &self,
+        builder: &Builder,
+        k: usize,
+        node: NodeId,
+        copies: &mut Copies,
+    ) -> Builder {
+        let (alive, next) = (self.copier.block("alive"), self.copier.block("next"));
+        let has_ended = self.products.forks.has_ended(builder, self.versions[k]);
+        builder.conditional_branch(has_ended, next, alive);
+        let builder = self.copier.builder(alive);
+        self.copier.copy_node(&builder, k, node, copies);
+        builder.branch(next);
+        self.copier.builder(next)
+    }
+
+    /// Leaves lock-step at the end of `group` if a version has ended; returns a builder for the other case.
+    fn part_if_any_ended(
+        &self,
+        group: GroupId,
+        builder: &Builder,
+        surroundings: &mut dyn Surroundings,
+    ) -> Builder {
+        let ended = self
+            .versions
+            .iter()
+            .map(|&version| self.products.forks.has_ended(builder, version))
+            .reduce(|any, one| builder.or(any, one));
+        let exit = surroundings.exit(self.copier, group, false);
+        let on = self.copier.block("on");
+        match ended {
+            Some(ended) => builder.conditional_branch(ended, exit, on),
+            None => builder.branch(on),
+        };
+        self.copier.builder(on)
     }
 
     /// One call of the product function for the members' calls. False if there is none.

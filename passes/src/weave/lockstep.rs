@@ -57,9 +57,13 @@ pub(super) fn emit(
         .iter()
         .fold(active[0], |all, &one| builder.and(all, one));
     builder.conditional_branch(all_active, together, apart);
-    promotable.extend(emit_partial(
-        &copier, product, apart, entry, &active, &arguments,
-    ));
+    let partial = Partial {
+        copier: &copier,
+        product,
+        products,
+        entry,
+    };
+    promotable.extend(partial.emit(apart, &active, &arguments));
 
     let mut exits = Exits {
         continuation,
@@ -86,50 +90,57 @@ fn builder_before(entry: Block) -> Builder {
     Builder::before(entry.instructions()[0])
 }
 
-/// Only some versions are active: each calls its plain function. Returns the allocas used.
-fn emit_partial(
-    copier: &Copier,
-    product: &Product,
-    start: Block,
+/// What the activations of a lock-step function need in which only some versions are active.
+struct Partial<'a, 'p, 'm, 'ctx> {
+    copier: &'a Copier<'p>,
+    product: &'a Product,
+    products: &'a Products<'m, 'ctx>,
     entry: Block,
-    active: &[Value],
-    arguments: &[Vec<Value>],
-) -> Vec<Value> {
-    let first = entry.instructions()[0];
-    let mut block = start;
-    let mut memories = Vec::new();
-    let mut results = Vec::new();
-    for (k, member) in product.present().into_iter().enumerate() {
-        let returned = member.value_type().return_type();
-        let memory = (!returned.is_void()).then(|| {
-            let builder = Builder::before(first);
-            builder.alloca(returned)
-        });
+}
+
+impl Partial<'_, '_, '_, '_> {
+    /// Each active version calls its plain function. Returns the allocas used.
+    fn emit(&self, start: Block, active: &[Value], arguments: &[Vec<Value>]) -> Vec<Value> {
+        let copier = self.copier;
+        let first = self.entry.instructions()[0];
+        let mut block = start;
+        let mut memories = Vec::new();
+        let mut results = Vec::new();
+        let members = self.product.present();
+        for (k, (&member, version)) in members.iter().zip(self.product.versions()).enumerate() {
+            let returned = member.value_type().return_type();
+            let memory = (!returned.is_void()).then(|| Builder::before(first).alloca(returned));
+            let builder = copier.builder(block);
+            if let Some(memory) = memory {
+                builder.store(returned.zero(), memory);
+                memories.push(memory);
+            }
+            let call_block = copier.block("solo");
+            let next = copier.block("some");
+            let mut runs = active[k];
+            if self.products.may_fork(self.product) {
+                let is_alive = self.products.forks.is_alive(&builder, version);
+                runs = builder.and(runs, is_alive);
+            }
+            builder.conditional_branch(runs, call_block, next);
+            let builder = copier.builder(call_block);
+            let call = builder.call(member.value_type(), member, &arguments[k]);
+            call.copy_call_attributes_from(member);
+            if let Some(memory) = memory {
+                builder.store(call, memory);
+            }
+            builder.branch(next);
+            results.push(memory.map(|memory| (memory, returned)));
+            block = next;
+        }
         let builder = copier.builder(block);
-        if let Some(memory) = memory {
-            builder.store(returned.zero(), memory);
-            memories.push(memory);
-        }
-        let call_block = copier.block("solo");
-        let next = copier.block("some");
-        builder.conditional_branch(active[k], call_block, next);
-        let builder = copier.builder(call_block);
-        let call = builder.call(member.value_type(), member, &arguments[k]);
-        call.copy_call_attributes_from(member);
-        if let Some(memory) = memory {
-            builder.store(call, memory);
-        }
-        builder.branch(next);
-        results.push(memory.map(|memory| (memory, returned)));
-        block = next;
+        let results: Vec<Option<Value>> = results
+            .into_iter()
+            .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
+            .collect();
+        build_return(&builder, self.product.ty.return_type(), &results);
+        memories
     }
-    let builder = copier.builder(block);
-    let results: Vec<Option<Value>> = results
-        .into_iter()
-        .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
-        .collect();
-    build_return(&builder, product.ty.return_type(), &results);
-    memories
 }
 
 struct Exits<'a> {

@@ -14,6 +14,7 @@
 
 mod continuation;
 mod emit;
+mod forks;
 mod lockstep;
 mod model;
 mod plan;
@@ -23,8 +24,9 @@ use crate::align;
 use crate::llvm::{self, Context, Module, Value};
 use crate::nodes::Graph;
 use crate::pipeline::Observer;
-use crate::{rename, runtime, Error, Result};
+use crate::{rename, runtime, Result};
 use continuation::Continuation;
+use forks::Forks;
 use model::Models;
 use plan::Plan;
 use products::{Product, Products};
@@ -60,19 +62,22 @@ pub struct WeaveOptions {
     pub models: Vec<PathBuf>,
 }
 
-/// Weaves the functions of `count` versions in `module`.
+/// Weaves the versions' functions in `module`. `bound[i]` are the names of libc that version i's program refers
+/// to and the runtime stands in for.
 pub(crate) fn weave<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
-    count: usize,
+    bound: &[Vec<String>],
     options: &WeaveOptions,
     observe: &mut dyn Observer,
 ) -> Result<Vec<FunctionReport>> {
+    let count = bound.len();
+    let forks = Forks::of(module, bound)?;
     let models = Models::link(context, module, &options.models, count, observe)?;
     let functions: Vec<Vec<Value>> = (0..count)
         .map(|version| candidates(module, version))
         .collect();
-    let nothing_woven = align::nothing_woven_reason(module, count);
+    let nothing_woven = align::nothing_woven_reason(bound);
     let mut reports = Vec::new();
     let mut declared = Vec::new();
     for group in align::match_functions(&functions, &options.map) {
@@ -116,12 +121,12 @@ pub(crate) fn weave<'ctx>(
         .enumerate()
         .flat_map(|(index, product)| product.present().into_iter().map(move |f| (f, index)))
         .collect();
-    let products = Products::new(module, all);
+    let products = Products::new(module, all, &forks);
     for (product, report) in products.all.iter().zip(report_of) {
         reports[report].matched = if models.implement(product, &reports[report].name)? {
             reports[report].nodes[0]
         } else {
-            weave_function(module, product, &products, &group_of)?
+            weave_function(module, product, &products, &group_of)
         };
     }
     products.emit_dispatchers();
@@ -155,19 +160,15 @@ fn weave_function(
     product: &Product,
     products: &Products,
     group_of: &HashMap<Value, usize>,
-) -> Result<usize> {
+) -> usize {
     let graphs: Vec<Graph> = product.present().into_iter().map(Graph::of).collect();
     let matched = align::match_nodes(&graphs, &|callee| group_of.get(&callee).copied());
     let matched_count = matched.groups.len();
-    let alive = product
+    let alive: Vec<Value> = product
         .versions()
         .into_iter()
-        .map(|version| {
-            let name = format!("{}p3v_alive", rename::prefix(version));
-            llvm::global_named(module, &name)
-                .ok_or_else(|| Error::internal("weave", format!("no {name}")))
-        })
-        .collect::<Result<Vec<Value>>>()?;
+        .map(|version| products.forks.alive(version))
+        .collect();
     let plan = Plan::new(graphs, matched, &alive);
     let subprogram = product
         .present()
@@ -184,5 +185,5 @@ fn weave_function(
             .find_map(|member| continuation.function.make_subprogram(*member));
         continuation.emit(&plan, product, products, exits, subprogram);
     }
-    Ok(matched_count)
+    matched_count
 }

@@ -1,6 +1,7 @@
 //! The product functions of a program: their types, how they are called, and the dispatch of calls through
 //! pointers.
 
+use super::forks::Forks;
 use crate::llvm::{self, append_block, Block, Builder, Module, Type, Types, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -115,6 +116,7 @@ pub(super) struct Results {
 pub(super) struct Products<'m, 'ctx> {
     module: &'m Module<'ctx>,
     pub(super) all: Vec<Product>,
+    pub(super) forks: &'m Forks,
     by_member: HashMap<Value, usize>,
     dispatchers: RefCell<BTreeMap<usize, Dispatcher>>,
     by_key: RefCell<HashMap<DispatchKey, Option<usize>>>,
@@ -133,7 +135,7 @@ struct Dispatcher {
 }
 
 impl<'m, 'ctx> Products<'m, 'ctx> {
-    pub(super) fn new(module: &'m Module<'ctx>, all: Vec<Product>) -> Self {
+    pub(super) fn new(module: &'m Module<'ctx>, all: Vec<Product>, forks: &'m Forks) -> Self {
         let mut by_member = HashMap::new();
         for (index, product) in all.iter().enumerate() {
             for member in product.present() {
@@ -143,10 +145,19 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         Products {
             module,
             all,
+            forks,
             by_member,
             dispatchers: RefCell::default(),
             by_key: RefCell::default(),
         }
+    }
+
+    /// Whether a version may return from the function in a child as well.
+    pub(super) fn may_fork(&self, product: &Product) -> bool {
+        product
+            .present()
+            .into_iter()
+            .any(|member| self.forks.may_return_in_child(Some(member)))
     }
 
     /// What the calls (one per version of `versions`) become together; none if each has to be made alone.
@@ -327,19 +338,50 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
             for &candidate in &dispatcher.candidates {
                 block = self.emit_candidate(dispatcher, candidate, block);
             }
-            let builder = Builder::at_end(block);
-            let (pointers, arguments) = dispatcher.split_parameters();
-            let results: Vec<Option<Value>> = pointers
-                .iter()
-                .enumerate()
-                .map(|(k, &pointer)| {
-                    let ty = dispatcher.types[k];
-                    let result = builder.call(ty, pointer, &arguments[k]);
-                    (!ty.return_type().is_void()).then_some(result)
-                })
-                .collect();
-            build_return(&builder, dispatcher.ty.return_type(), &results);
+            self.emit_apart(dispatcher, block);
         }
+    }
+
+    /// Calls each pointer alone.
+    fn emit_apart(&self, dispatcher: &Dispatcher, block: Block) {
+        let (pointers, arguments) = dispatcher.split_parameters();
+        let mut block = block;
+        let mut memories = Vec::new();
+        let mut results = Vec::new();
+        for (k, &pointer) in pointers.iter().enumerate() {
+            let ty = dispatcher.types[k];
+            let returned = ty.return_type();
+            let memory = (!returned.is_void()).then(|| {
+                let memory = Builder::at_start(dispatcher.function).alloca(returned);
+                memories.push(memory);
+                memory
+            });
+            let mut next = block;
+            if k > 0 && self.forks.may_return_in_child(None) {
+                let builder = Builder::at_end(block);
+                let has_ended = self.forks.has_ended(&builder, dispatcher.versions[k]);
+                block = append_block(dispatcher.function, "alive");
+                next = append_block(dispatcher.function, "next");
+                builder.conditional_branch(has_ended, next, block);
+            }
+            let builder = Builder::at_end(block);
+            let result = builder.call(ty, pointer, &arguments[k]);
+            if let Some(memory) = memory {
+                builder.store(result, memory);
+            }
+            if next != block {
+                builder.branch(next);
+            }
+            block = next;
+            results.push(memory.map(|memory| (memory, returned)));
+        }
+        let builder = Builder::at_end(block);
+        let results: Vec<Option<Value>> = results
+            .into_iter()
+            .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
+            .collect();
+        build_return(&builder, dispatcher.ty.return_type(), &results);
+        dispatcher.function.promote(&memories);
     }
 
     /// Returns the block for the next candidate.
