@@ -69,11 +69,10 @@ pub struct MergeOptions {
     #[arg(long, value_name = "F,...", num_args = 0..=1, require_equals = true, default_missing_value = "",
           value_delimiter = ',')]
     no_weave: Option<Vec<String>>,
-    /// Weave the versions' functions into lock-step product functions
-    #[arg(long, conflicts_with = "no_weave")]
+    #[arg(long, hide = true)]
     weave: bool,
     /// Bitcode with hand-written product functions (_PP_NAME), which replace the woven ones (repeatable)
-    #[arg(long, value_name = "FILE", requires = "weave")]
+    #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
     /// Function OLD corresponds to NEW
     #[arg(long, value_name = "OLD=NEW", value_parser = name_pair)]
@@ -213,7 +212,7 @@ impl MergeOptions {
             .cloned()
             .collect();
         WeaveOptions {
-            none: !self.weave && named.is_empty(),
+            none: self.no_weave.is_some() && named.is_empty(),
             except: named,
             map: self.map.clone(),
             models: self.model.clone(),
