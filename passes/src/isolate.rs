@@ -9,9 +9,9 @@
 //! What the program defines itself is not replaced. Not handled: errno of variadic external functions that
 //! are called through a pointer.
 
+use crate::libc::{self, Switch};
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Type, Types, Value};
 use crate::native::Natives;
-use crate::libc::{self, Switch};
 use crate::{runtime, Error, Result};
 use std::collections::{HashMap, HashSet};
 

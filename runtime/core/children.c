@@ -82,8 +82,8 @@ static bool watched;
 
 static void *watch(void *unused) {
   for (;;) {
-    if (p3_owner >= 0)
-      p3_show(p3_owner);
+    if (p3_here >= 0)
+      p3_show(p3_here);
     nanosleep(&(struct timespec){0, 20000000}, NULL);
   }
   return unused;

@@ -438,13 +438,9 @@ impl<'a> Session<'a> {
         merge.envs(self.tools.p3_ir_env.iter().map(|(n, v)| (n, v)));
         merge.arg("merge").args(modules).arg("-o").arg(product);
         merge.args(&self.case.merge);
-        let is_chosen =
-            |flag: &String| flag.starts_with("--weave") || flag.starts_with("--no-weave");
-        if !self.case.merge.iter().any(is_chosen) {
-            merge.arg(match weaving {
-                Weaving::Woven => "--weave",
-                Weaving::Sequential => "--no-weave",
-            });
+        let is_chosen = |flag: &String| flag.starts_with("--no-weave");
+        if weaving == Weaving::Sequential && !self.case.merge.iter().any(is_chosen) {
+            merge.arg("--no-weave");
         }
         merge
     }

@@ -1,8 +1,8 @@
 //! `cargo test -p testsuite [NAME]`: every case as one test.
 //!
 //! `P3_TESTSUITE_KEEP=DIR` keeps what is compiled and run in DIR, `P3_TESTSUITE_ALL=1` prints all mismatches of
-//! a case instead of the first, `P3_TESTSUITE_ALONE=1` only runs the versions alone, `P3_TESTSUITE_WEAVE=1` weaves
-//! the products.
+//! a case instead of the first, `P3_TESTSUITE_ALONE=1` only runs the versions alone, `P3_TESTSUITE_NO_WEAVE=1`
+//! keeps the products sequential.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         p3_ir: std::env::current_exe().expect("this process has an executable"),
         p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
         alone_only: std::env::var_os("P3_TESTSUITE_ALONE").is_some(),
-        woven: std::env::var_os("P3_TESTSUITE_WEAVE").is_some(),
+        woven: std::env::var_os("P3_TESTSUITE_NO_WEAVE").is_none(),
         tally: Arc::new(Tally::default()),
     };
     let tally = tools.tally.clone();

@@ -112,7 +112,11 @@ impl Continuation {
                 .map(|ty| (!ty.is_void()).then(|| (builder.alloca(ty), ty)))
                 .collect(),
             run: plan.members.iter().map(|_| copier.block("run")).collect(),
-            resume_at: plan.members.iter().map(|_| copier.block("resume")).collect(),
+            resume_at: plan
+                .members
+                .iter()
+                .map(|_| copier.block("resume"))
+                .collect(),
             meet: copier.block("meet"),
             finish: copier.block("finish"),
         };
