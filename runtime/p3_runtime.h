@@ -74,6 +74,18 @@ extern const unsigned p3_checks;                   /* P3_CHECK_* */
 
 extern void (*const p3_lockstep)(void); /* runs all versions together; null: one after the other */
 
+/* A place of a product function where versions have parted, or have returned different values; emitted by the
+ * weave pass. */
+struct p3_parting {
+  struct p3_parting *next; /* reported later than this one */
+  unsigned long count;     /* how often it was reported */
+  unsigned versions;       /* bit i: version i did other than the first one there */
+  enum { P3_PARTING_BRANCH, P3_PARTING_SWITCH, P3_PARTING_CALL, P3_PARTING_RETURN } kind;
+  const char *places[]; /* per version "file:line" or "function()"; null: has no such place */
+};
+/* core/parting.c: reports that; true: the product shall end here. */
+bool p3_parted(struct p3_parting *parting, unsigned versions);
+
 /* Emitted by the isolate pass in every version. */
 extern const int p3v_index;                            /* 0-based number of this version, a constant */
 int p3v_user_main(int argc, char **argv, char **envp); /* the entry function, adapted */

@@ -15,6 +15,14 @@ impl Checks {
     /// The checks by name, in the order of their bits.
     pub const NAMES: [&'static str; 5] = ["output", "status", "assert", "divergence", "returns"];
 
+    /// Whether the check of this name is among them.
+    pub fn has(self, name: &str) -> bool {
+        Self::NAMES
+            .iter()
+            .position(|known| *known == name)
+            .is_some_and(|bit| self.0 & 1 << bit != 0)
+    }
+
     /// Parses a comma-separated list; `none` stands for no check.
     pub fn parse(list: &str) -> std::result::Result<Checks, String> {
         let mut bits = 0;

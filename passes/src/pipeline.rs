@@ -139,7 +139,14 @@ pub fn merge<'ctx>(
             .iter()
             .map(|version| version.bound.clone())
             .collect();
-        report.woven = weave::weave(context, &product, &bound, &options.weave, observe)?;
+        report.woven = weave::weave(
+            context,
+            &product,
+            &bound,
+            &options.weave,
+            options.checks,
+            observe,
+        )?;
         observe.after("weave", None, &product)?;
     }
     finish::finish(&product)?;

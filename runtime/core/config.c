@@ -1,4 +1,4 @@
-/* The environment variables that control a product: P3_OUTDIR, P3_SHOW, P3_STATUS. */
+/* The environment variables that control a product: P3_OUTDIR, P3_SHOW, P3_STATUS, P3_ON_DIVERGENCE. */
 #include "core.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -70,6 +70,8 @@ void p3_config_read(char **environment) {
   const char *status = value_of(environment, "P3_STATUS");
   if (status)
     p3_config.status = version_or("P3_STATUS", status, "combined", "combined");
+  if (p3_checks & (P3_CHECK_DIVERGENCE | P3_CHECK_RETURNS))
+    p3_parting_configure(value_of(environment, "P3_ON_DIVERGENCE"));
   /* Not in KLEE: files made of symbolic bytes would have to be made concrete, and every path would write the
    * same ones. */
   outdir = klee ? NULL : value_of(environment, "P3_OUTDIR");

@@ -28,6 +28,15 @@ bool p3_is_control(const char *variable);
 void p3_config_open_outdir(void);
 void p3_config_redirect_reports(void);
 
+/* ---- parting.c ---- */
+
+/* The value of P3_ON_DIVERGENCE, null if there is none. */
+void p3_parting_configure(const char *value);
+/* Those reported, linked by `next`. */
+extern struct p3_parting *p3_partings;
+/* "branch", "switch", "call" or "return" */
+const char *p3_parting_name(const struct p3_parting *parting);
+
 /* ---- klee.c ---- */
 
 /* Sets p3_klee. */

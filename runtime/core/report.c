@@ -7,7 +7,10 @@
  *   "checks": {"output", "status", "assert": {"enabled": bool, "verdict": "pass" | "fail"}}, where a verdict
  * is given for disabled checks, too; "differences": [{"stream": "stdout" | "stderr", "versions": [1, i],
  * "offset": bytes before the difference, "line", "column": from 1, in bytes, "bytes": [of version 1, of i],
- * null: ended}, ...], the first one per version and stream. Names are escaped as JSON strings; bytes that are
+ * null: ended}, ...], the first one per version and stream; "divergences", "returns": [{"kind": "branch" |
+ * "switch" | "call" | "return", "count": reports, "versions": those that did other than the first, "places":
+ * ["file:line" | "function()" | null, one per version]}, ...], what the checks of these names found with
+ * P3_ON_DIVERGENCE=count or log. Names are escaped as JSON strings; bytes that are
  * not UTF-8 become U+FFFD. */
 #include "core.h"
 #include <errno.h>
@@ -158,7 +161,39 @@ static void write_differences(FILE *out) {
       fputs("]}", out);
       any = true;
     }
-  fputs(any ? "\n  ]\n" : "]\n", out);
+  fputs(any ? "\n  ],\n" : "],\n", out);
+}
+
+static void write_parting(FILE *out, const struct p3_parting *parting) {
+  fprintf(out, "\n    {\"kind\": \"%s\", \"count\": %lu, \"versions\": [", p3_parting_name(parting),
+          parting->count);
+  const char *comma = "";
+  for (int i = 0; i < p3_count; i++)
+    if (parting->versions >> i & 1) {
+      fprintf(out, "%s%d", comma, i + 1);
+      comma = ", ";
+    }
+  fputs("], \"places\": [", out);
+  for (int i = 0; i < p3_count; i++) {
+    fputs(i ? ", " : "", out);
+    if (parting->places[i])
+      write_string(out, parting->places[i]);
+    else
+      fputs("null", out);
+  }
+  fputs("]}", out);
+}
+
+static void write_partings(FILE *out, const char *name, bool returns) {
+  fprintf(out, "  \"%s\": [", name);
+  bool any = false;
+  for (const struct p3_parting *parting = p3_partings; parting; parting = parting->next)
+    if ((parting->kind == P3_PARTING_RETURN) == returns) {
+      fputs(any ? "," : "", out);
+      write_parting(out, parting);
+      any = true;
+    }
+  fputs(any ? "\n  ]" : "]", out);
 }
 
 static void write_json(void) {
@@ -173,7 +208,10 @@ static void write_json(void) {
   write_check(out, "status", P3_CHECK_STATUS, p3_status_failed, ",");
   write_check(out, "assert", P3_CHECK_ASSERT, p3_assert_failed, "\n  },\n");
   write_differences(out);
-  fputs("}\n", out);
+  write_partings(out, "divergences", false);
+  fputs(",\n", out);
+  write_partings(out, "returns", true);
+  fputs("\n}\n", out);
   if (fclose(out) != 0)
     p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
 }

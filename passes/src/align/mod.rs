@@ -22,7 +22,7 @@ mod sequence;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use functions::match_functions;
+pub(crate) use functions::{match_functions, FunctionGroup};
 pub(crate) use not_woven::{not_woven_reason, nothing_woven_reason};
 pub use report::{
     align_versions, Alignment, Edge, FunctionAlignment, FunctionVersion, Group, Kind, NodeView,

@@ -4,7 +4,7 @@ use super::value::{c_string, Block, Subprogram, Type, Value};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::LLVMIntPredicate;
+use inkwell::llvm_sys::{LLVMIntPredicate, LLVMTypeKind};
 
 extern "C" {
     fn p3_artificial_location(subprogram: LLVMMetadataRef) -> LLVMMetadataRef;
@@ -31,12 +31,27 @@ impl Builder {
         builder
     }
 
-    /// A builder at the end of `block`, without a debug location.
     /// A builder in front of the first instruction of a function's body.
     pub(crate) fn at_start(function: Value) -> Builder {
         Builder::before(function.blocks()[0].instructions()[0])
     }
 
+    /// The block that the builder inserts into.
+    pub(crate) fn block(&self) -> Block {
+        Block(unsafe { LLVMGetInsertBlock(self.0) })
+    }
+
+    /// A builder at the end of `block` with this one's debug location.
+    pub(crate) fn followed_by(&self, block: Block) -> Builder {
+        let builder = Builder::at_end(block);
+        // SAFETY: both belong to the same context.
+        unsafe {
+            LLVMSetCurrentDebugLocation2(builder.0, LLVMGetCurrentDebugLocation2(self.0));
+        }
+        builder
+    }
+
+    /// A builder at the end of `block`, without a debug location.
     pub(crate) fn at_end(block: Block) -> Builder {
         let builder = Builder::in_context_of(block.parent());
         unsafe { LLVMPositionBuilderAtEnd(builder.0, block.0) };
@@ -115,6 +130,29 @@ impl Builder {
 
     pub(crate) fn branch(&self, target: Block) -> Value {
         Value(unsafe { LLVMBuildBr(self.0, target.0) })
+    }
+
+    pub(crate) fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {
+        Value(unsafe {
+            LLVMBuildSelect(self.0, condition.0, then.0, otherwise.0, c"".as_ptr())
+        })
+    }
+
+    /// A floating-point value's bits as an integer; none for a type that is none.
+    pub(crate) fn bits(&self, value: Value) -> Option<Value> {
+        let width = match value.ty().kind() {
+            LLVMTypeKind::LLVMHalfTypeKind | LLVMTypeKind::LLVMBFloatTypeKind => 16,
+            LLVMTypeKind::LLVMFloatTypeKind => 32,
+            LLVMTypeKind::LLVMDoubleTypeKind => 64,
+            LLVMTypeKind::LLVMX86_FP80TypeKind => 80,
+            LLVMTypeKind::LLVMFP128TypeKind => 128,
+            _ => return None,
+        };
+        let function = self.block().parent();
+        let ty = super::Types::of_function(function).integer(width);
+        Some(Value(unsafe {
+            LLVMBuildBitCast(self.0, value.0, ty.0, c"".as_ptr())
+        }))
     }
 
     pub(crate) fn unreachable(&self) -> Value {

@@ -395,6 +395,12 @@ impl Types {
         Value(unsafe { LLVMConstArray(ty.0, raw.as_mut_ptr(), raw.len() as u32) })
     }
 
+    /// A constant of the struct type that these fields make.
+    pub(crate) fn constant_structure(&self, fields: &[Value]) -> Value {
+        let mut raw: Vec<_> = fields.iter().map(|f| f.0).collect();
+        Value(unsafe { LLVMConstStructInContext(self.0, raw.as_mut_ptr(), raw.len() as u32, 0) })
+    }
+
     /// A constant byte string with a NUL behind it.
     pub(crate) fn string(&self, bytes: &[u8]) -> Value {
         Value(unsafe {

@@ -273,6 +273,12 @@ impl Continuation {
             .iter()
             .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
             .collect();
+        let builder = if products.checks.returns {
+            let (checks, forks) = (products.checks, products.forks);
+            checks.compare_returns(builder, copier.plan, forks, &product.versions(), &results)
+        } else {
+            builder
+        };
         build_return(&builder, product.ty.return_type(), &results);
     }
 }
@@ -325,7 +331,7 @@ impl Surroundings for Partings<'_> {
         block
     }
 
-    fn finish(&mut self, _: &Copier, builder: &Builder, results: &[Option<Value>]) {
+    fn finish(&mut self, _: &Copier, builder: Builder, results: &[Option<Value>]) {
         for (memory, result) in self.state.results.iter().zip(results) {
             if let (Some((memory, _)), Some(result)) = (memory, result) {
                 builder.store(*result, *memory);

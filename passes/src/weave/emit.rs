@@ -5,6 +5,7 @@
 //! are promoted to SSA values afterwards, in a continuation they are fields of the frame.
 
 use super::plan::{is_static_alloca, GroupId, Plan};
+use super::lockstep_checks::Parting;
 use super::products::Products;
 use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
 use crate::nodes::NodeId;
@@ -142,7 +143,7 @@ pub(super) trait Surroundings {
     fn exit(&mut self, copier: &Copier, group: GroupId, differ: bool) -> Block;
 
     /// Ends the function with the members' return values.
-    fn finish(&mut self, copier: &Copier, builder: &Builder, results: &[Option<Value>]);
+    fn finish(&mut self, copier: &Copier, builder: Builder, results: &[Option<Value>]);
 }
 
 /// Emits groups of matched nodes, all versions back to back.
@@ -284,7 +285,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         }
         let results = self
             .products
-            .call(builder, &target, self.versions, &pointers, &arguments);
+            .call(builder, &target, self.versions, &calls, &pointers, &arguments);
         if let Some(subprogram) = copier.subprogram {
             results.call.inline_location(calls[0], subprogram);
         }
@@ -375,6 +376,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                         Some(copier.read(builder, k, value, &mut copies[k]))
                     })
                     .collect();
+                let builder = copier.builder(builder.block());
                 surroundings.finish(copier, builder, &results);
             }
             (Some(LLVMOpcode::LLVMUnreachable), _) => {
@@ -414,7 +416,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             })
             .collect();
         let first = conditions[0];
-        let mut differ: Option<Value> = None;
+        let mut differs = Vec::new();
         for (k, &condition) in conditions.iter().enumerate().skip(1) {
             if condition.ty() != first.ty() {
                 let exit = surroundings.exit(copier, group, true);
@@ -426,16 +428,52 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             } else {
                 builder.not_equal(first, condition)
             };
-            differ = Some(match differ {
-                Some(before) => builder.or(before, different),
-                None => different,
-            });
+            differs.push(different);
         }
-        let differ = differ?;
-        let exit = surroundings.exit(copier, group, true);
+        let differ = differs
+            .iter()
+            .copied()
+            .reduce(|any, one| builder.or(any, one))?;
+        let mut exit = surroundings.exit(copier, group, true);
+        if self.products.checks.divergence && !self.tests_alive(group) {
+            exit = self.emit_report(builder, terminators, &differs, exit);
+        }
         let together = copier.block("together");
         builder.conditional_branch(differ, exit, together);
         Some((copier.builder(together), first))
+    }
+
+    /// Whether the group ends with the test that the versions have not ended.
+    fn tests_alive(&self, group: GroupId) -> bool {
+        let plan = self.copier.plan;
+        let nodes = &plan.matched.groups[group];
+        nodes.iter().enumerate().any(|(k, &node)| {
+            let successors = &plan.graphs[k].nodes[node].successors;
+            successors
+                .iter()
+                .any(|&next| plan.members[k].is_dead_end[next])
+        })
+    }
+
+    /// A block that reports that the members differ and goes on to `exit`.
+    fn emit_report(
+        &self,
+        builder: &Builder,
+        terminators: &[Value],
+        differs: &[Value],
+        exit: Block,
+    ) -> Block {
+        let checks = self.products.checks;
+        let parting = match terminators[0].opcode() {
+            LLVMOpcode::LLVMSwitch => Parting::Switch,
+            _ => Parting::Branch,
+        };
+        let block = self.copier.block("differ");
+        let report = builder.followed_by(block);
+        let record = checks.record(parting, self.versions, terminators);
+        let mask = checks.mask(&report, self.versions, differs);
+        checks.report(&report, record, mask).branch(exit);
+        block
     }
 
     fn emit_branch(

@@ -67,6 +67,8 @@ pub(super) fn emit(
 
     let mut exits = Exits {
         continuation,
+        products,
+        versions: &versions,
         state: builder_before(entry).alloca(types.integer(32)),
         stop: builder_before(entry).alloca(types.integer(32)),
         blocks: BTreeMap::new(),
@@ -143,15 +145,17 @@ impl Partial<'_, '_, '_, '_> {
     }
 }
 
-struct Exits<'a> {
+struct Exits<'a, 'm, 'ctx> {
     continuation: &'a Continuation,
+    products: &'a Products<'m, 'ctx>,
+    versions: &'a [usize],
     /// Arguments for the continuation (allocas, promoted later).
     state: Value,
     stop: Value,
     blocks: BTreeMap<GroupId, Block>,
 }
 
-impl Exits<'_> {
+impl Exits<'_, '_, '_> {
     /// Completes the exits: what is live goes into a frame, and the continuation finishes the activation.
     fn spill(&self, copier: &Copier, product: &Product) {
         let types = Types::of_function(copier.function);
@@ -211,7 +215,7 @@ impl Exits<'_> {
     }
 }
 
-impl Surroundings for Exits<'_> {
+impl Surroundings for Exits<'_, '_, '_> {
     fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool) -> Block {
         *self
             .blocks
@@ -219,7 +223,14 @@ impl Surroundings for Exits<'_> {
             .or_insert_with(|| copier.block("exit"))
     }
 
-    fn finish(&mut self, copier: &Copier, builder: &Builder, results: &[Option<Value>]) {
-        build_return(builder, copier.function.value_type().return_type(), results);
+    fn finish(&mut self, copier: &Copier, builder: Builder, results: &[Option<Value>]) {
+        let checks = self.products.checks;
+        let builder = if checks.returns {
+            let (plan, forks) = (copier.plan, self.products.forks);
+            checks.compare_returns(builder, plan, forks, self.versions, results)
+        } else {
+            builder
+        };
+        build_return(&builder, copier.function.value_type().return_type(), results);
     }
 }

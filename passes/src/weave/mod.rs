@@ -16,6 +16,7 @@ mod continuation;
 mod emit;
 mod forks;
 mod lockstep;
+mod lockstep_checks;
 mod model;
 mod plan;
 mod products;
@@ -24,9 +25,11 @@ use crate::align;
 use crate::llvm::{self, Context, Module, Value};
 use crate::nodes::Graph;
 use crate::pipeline::Observer;
+use crate::finish::Checks;
 use crate::{rename, runtime, Result};
 use continuation::Continuation;
 use forks::Forks;
+use lockstep_checks::LockstepChecks;
 use model::Models;
 use plan::Plan;
 use products::{Product, Products};
@@ -69,6 +72,7 @@ pub(crate) fn weave<'ctx>(
     module: &Module<'ctx>,
     bound: &[Vec<String>],
     options: &WeaveOptions,
+    checks: Checks,
     observe: &mut dyn Observer,
 ) -> Result<Vec<FunctionReport>> {
     let count = bound.len();
@@ -80,7 +84,8 @@ pub(crate) fn weave<'ctx>(
     let nothing_woven = align::nothing_woven_reason(bound);
     let mut reports = Vec::new();
     let mut declared = Vec::new();
-    for group in align::match_functions(&functions, &options.map) {
+    let groups = align::match_functions(&functions, &options.map);
+    for group in &groups {
         let present: Vec<(usize, Value)> = group
             .members
             .iter()
@@ -121,7 +126,9 @@ pub(crate) fn weave<'ctx>(
         .enumerate()
         .flat_map(|(index, product)| product.present().into_iter().map(move |f| (f, index)))
         .collect();
-    let products = Products::new(module, all, &forks);
+    let lockstep_checks = LockstepChecks::new(module, checks, count);
+    let apart = corresponding(module, &groups, &group_of, count);
+    let products = Products::new(module, all, &forks, &lockstep_checks, apart);
     for (product, report) in products.all.iter().zip(report_of) {
         reports[report].matched = if models.implement(product, &reports[report].name)? {
             reports[report].nodes[0]
@@ -131,6 +138,36 @@ pub(crate) fn weave<'ctx>(
     }
     products.emit_dispatchers();
     Ok(reports)
+}
+
+/// Functions that correspond, one per version, but have no product function. Pointers to them mean the same.
+fn corresponding(
+    module: &Module,
+    groups: &[align::FunctionGroup],
+    group_of: &HashMap<Value, usize>,
+    count: usize,
+) -> Vec<Vec<Value>> {
+    let mut found: Vec<Vec<Value>> = Vec::new();
+    for group in groups {
+        let members: Vec<Value> = group.members.iter().flatten().copied().collect();
+        if members.len() == count && !group_of.contains_key(&members[0]) {
+            found.push(members);
+        }
+    }
+    // What stands in for libc's functions.
+    for first in llvm::functions(module) {
+        let name = plain_name(first, 0);
+        if !first.is_declaration() && runtime::is_runtime(first) && first.name_text() != name {
+            let members: Vec<Value> = (0..count)
+                .filter_map(|i| llvm::global_named(module, &format!("{}{name}", rename::prefix(i))))
+                .collect();
+            if members.len() == count && !group_of.contains_key(&first) {
+                found.push(members);
+            }
+        }
+    }
+    found.retain(|members| members.iter().all(|member| member.address_taken()));
+    found
 }
 
 /// The functions of a version that may be woven: the program's, and the ones of the runtime through which

@@ -2,6 +2,7 @@
 //! pointers.
 
 use super::forks::Forks;
+use super::lockstep_checks::{LockstepChecks, Parting};
 use crate::llvm::{self, append_block, Block, Builder, Module, Type, Types, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -117,6 +118,9 @@ pub(super) struct Products<'m, 'ctx> {
     module: &'m Module<'ctx>,
     pub(super) all: Vec<Product>,
     pub(super) forks: &'m Forks,
+    pub(super) checks: &'m LockstepChecks<'m, 'ctx>,
+    /// Functions that correspond and have no product function, one per version.
+    apart: Vec<Vec<Value>>,
     by_member: HashMap<Value, usize>,
     dispatchers: RefCell<BTreeMap<usize, Dispatcher>>,
     by_key: RefCell<HashMap<DispatchKey, Option<usize>>>,
@@ -135,7 +139,13 @@ struct Dispatcher {
 }
 
 impl<'m, 'ctx> Products<'m, 'ctx> {
-    pub(super) fn new(module: &'m Module<'ctx>, all: Vec<Product>, forks: &'m Forks) -> Self {
+    pub(super) fn new(
+        module: &'m Module<'ctx>,
+        all: Vec<Product>,
+        forks: &'m Forks,
+        checks: &'m LockstepChecks<'m, 'ctx>,
+        apart: Vec<Vec<Value>>,
+    ) -> Self {
         let mut by_member = HashMap::new();
         for (index, product) in all.iter().enumerate() {
             for member in product.present() {
@@ -146,6 +156,8 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
             module,
             all,
             forks,
+            checks,
+            apart,
             by_member,
             dispatchers: RefCell::default(),
             by_key: RefCell::default(),
@@ -203,7 +215,7 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
                 })
             })
             .collect();
-        if candidates.is_empty() {
+        if candidates.is_empty() && !self.checks.divergence {
             self.by_key.borrow_mut().insert(key, None);
             return None;
         }
@@ -220,6 +232,10 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
             context.structure(&results)
         };
         let mut parameters = vec![context.pointer(); versions.len()];
+        if self.checks.divergence {
+            // The record of the place.
+            parameters.insert(0, context.pointer());
+        }
         parameters.extend(key.1.iter().flat_map(|ty| ty.parameter_types()));
         let ty = context.function(result, &parameters);
         let index = self.dispatchers.borrow().len();
@@ -240,18 +256,23 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         Some(Target::Dispatcher(function, ty))
     }
 
-    /// Calls a target for the versions of a caller. `pointers` are the called pointers.
+    /// Calls a target for the versions of a caller. `calls` are the original calls, `pointers` the called pointers.
     pub(super) fn call(
         &self,
         builder: &Builder,
         target: &Target,
         versions: &[usize],
+        calls: &[Value],
         pointers: &[Value],
         arguments: &[Vec<Value>],
     ) -> Results {
         match target {
             Target::Dispatcher(function, ty) => {
-                let mut all = pointers.to_vec();
+                let mut all = Vec::new();
+                if self.checks.divergence {
+                    all.push(self.checks.record(Parting::Call, versions, calls));
+                }
+                all.extend(pointers);
                 all.extend(arguments.iter().flatten());
                 let call = builder.call(*ty, *function, &all);
                 let mut field = 0;
@@ -345,7 +366,11 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
     /// Calls each pointer alone.
     fn emit_apart(&self, dispatcher: &Dispatcher, block: Block) {
         let (pointers, arguments) = dispatcher.split_parameters();
-        let mut block = block;
+        let mut block = if self.checks.divergence {
+            self.emit_call_check(dispatcher, block)
+        } else {
+            block
+        };
         let mut memories = Vec::new();
         let mut results = Vec::new();
         for (k, &pointer) in pointers.iter().enumerate() {
@@ -384,6 +409,42 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         dispatcher.function.promote(&memories);
     }
 
+    /// Reports pointers that do not mean the same function; returns the block for what follows.
+    fn emit_call_check(&self, dispatcher: &Dispatcher, block: Block) -> Block {
+        let (pointers, _) = dispatcher.split_parameters();
+        let same = append_block(dispatcher.function, "same");
+        let is_relevant = |members: &&Vec<Value>| {
+            let mut types = dispatcher.versions.iter().zip(&dispatcher.types);
+            types.all(|(&version, &ty)| members[version].value_type() == ty)
+        };
+        let external = vec![pointers[0]; pointers.len()];
+        let known = self.apart.iter().filter(is_relevant).map(|members| {
+            let versions = dispatcher.versions.iter();
+            versions.map(|&version| members[version]).collect()
+        });
+        let mut block = block;
+        for members in std::iter::once(external).chain(known) {
+            let next = append_block(dispatcher.function, "next");
+            let builder = Builder::at_end(block);
+            let equal = pointers
+                .iter()
+                .zip(members)
+                .map(|(&pointer, member)| builder.equal(pointer, member))
+                .reduce(|all, one| builder.and(all, one));
+            match equal {
+                Some(equal) => builder.conditional_branch(equal, same, next),
+                None => builder.branch(next),
+            };
+            block = next;
+        }
+        let builder = Builder::at_end(block);
+        let mask = dispatcher.versions[1..].iter().map(|&v| 1 << v).sum();
+        let mask = Types::of(self.module).constant(32, mask);
+        let record = dispatcher.function.parameters()[0];
+        self.checks.report(&builder, record, mask).branch(same);
+        same
+    }
+
     /// Returns the block for the next candidate.
     fn emit_candidate(&self, dispatcher: &Dispatcher, candidate: usize, block: Block) -> Block {
         let product = &self.all[candidate];
@@ -407,7 +468,10 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
 
 impl Dispatcher {
     fn split_parameters(&self) -> (Vec<Value>, Vec<Vec<Value>>) {
-        let mut parameters = self.function.parameters().into_iter();
+        let parameters = self.function.parameters();
+        let arguments: usize = self.types.iter().map(|ty| ty.parameter_types().len()).sum();
+        let record = parameters.len() - self.types.len() - arguments;
+        let mut parameters = parameters.into_iter().skip(record);
         let pointers = parameters.by_ref().take(self.types.len()).collect();
         let arguments = self
             .types

@@ -1,0 +1,55 @@
+/* What product functions report while they run: places where versions leave lock-step, results that differ
+ * (`merge --check divergence,returns`).
+ *
+ * The records belong to the places and are written by the weave pass. Those that were reported are linked in
+ * the order of their first report. With threads a count may be too small. */
+#include "core.h"
+#include <string.h>
+
+enum { ABORT, LOG, COUNT };
+static int reaction;
+
+struct p3_parting *p3_partings;
+static struct p3_parting **last = &p3_partings;
+
+void p3_parting_configure(const char *value) {
+  static const char *const words[] = {[ABORT] = "abort", [LOG] = "log", [COUNT] = "count"};
+  /* Somebody who takes one version's status takes the product for that version. */
+  reaction = p3_config.status == P3_NOBODY ? ABORT : COUNT;
+  if (!value)
+    return;
+  for (reaction = 0; reaction <= COUNT; reaction++)
+    if (strcmp(value, words[reaction]) == 0)
+      return;
+  p3_fatal("P3_ON_DIVERGENCE=%s: expected abort, count or log", value);
+}
+
+const char *p3_parting_name(const struct p3_parting *parting) {
+  static const char *const names[] = {"branch", "switch", "call", "return"};
+  return names[parting->kind];
+}
+
+static void say(const struct p3_parting *parting, unsigned versions) {
+  int first = 0, other;
+  while (!parting->places[first])
+    first++;
+  for (other = first + 1; other < p3_count && !(versions >> other & 1); other++)
+    ;
+  if (other == p3_count)
+    return;
+  bool returns = parting->kind == P3_PARTING_RETURN;
+  p3_say("%s: version %d (%s) at %s %s version %d (%s) at %s: %s", returns ? "returns" : "divergence", other + 1,
+         p3_names[other], parting->places[other], returns ? "returns another value than" : "parts from",
+         first + 1, p3_names[first], parting->places[first], p3_parting_name(parting));
+}
+
+bool p3_parted(struct p3_parting *parting, unsigned versions) {
+  if (reaction != COUNT)
+    say(parting, versions);
+  if (!parting->count++) {
+    *last = parting;
+    last = &parting->next;
+  }
+  parting->versions |= versions;
+  return reaction == ABORT;
+}
