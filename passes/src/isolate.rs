@@ -26,17 +26,34 @@ pub(crate) struct Isolated {
     pub(crate) exported: HashSet<String>,
 }
 
-/// Isolates version `index` (0-based), read from `file`, whose entry function is `entry`.
+/// What isolation has to know besides the module.
+pub(crate) struct Isolation<'a> {
+    /// The version's number, from 0.
+    pub(crate) index: usize,
+    /// What the version was read from, for messages.
+    pub(crate) file: &'a str,
+    pub(crate) entry: &'a str,
+    pub(crate) natives: &'a Natives,
+    /// Whether some version may change its locale.
+    pub(crate) locales: bool,
+    /// Whether versions will alternate.
+    pub(crate) woven: bool,
+}
+
+/// Isolates a version.
 pub(crate) fn isolate<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
-    index: usize,
-    file: &str,
-    entry: &str,
-    natives: &Natives,
-    locales: bool,
-    woven: bool,
+    isolation: &Isolation,
 ) -> Result<Isolated> {
+    let &Isolation {
+        index,
+        file,
+        entry,
+        natives,
+        locales,
+        woven,
+    } = isolation;
     let internal = |reason: String| Error::internal("isolate", reason);
     drop_inline_copies(module);
     build_entry(module, file, entry)?;

@@ -1,6 +1,7 @@
 //! The pipeline, top to bottom, and its options.
 
 use crate::finish::Checks;
+use crate::isolate::Isolation;
 use crate::llvm::{self, Context, Module};
 use crate::load::{Input, Source};
 use crate::native::{NativeCopy, Natives};
@@ -104,16 +105,15 @@ pub fn merge<'ctx>(
         prepare::prepare(&module, options.prepare)?;
         checked("prepare", index, &module, observe)?;
         let size = isolate::size(&module);
-        let isolated = isolate::isolate(
-            context,
-            &module,
+        let isolation = Isolation {
             index,
-            &name,
-            &options.entry,
-            &natives,
+            file: &name,
+            entry: &options.entry,
+            natives: &natives,
             locales,
-            !options.weave.none,
-        )?;
+            woven: !options.weave.none,
+        };
+        let isolated = isolate::isolate(context, &module, &isolation)?;
         checked("isolate", index, &module, observe)?;
         let terminating = terminate::terminate(&module, &isolated.bound)?;
         checked("terminate", index, &module, observe)?;

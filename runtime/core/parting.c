@@ -37,10 +37,13 @@ static void say(const struct p3_parting *parting, unsigned versions) {
     ;
   if (other == p3_count)
     return;
-  bool returns = parting->kind == P3_PARTING_RETURN;
-  p3_say("%s: version %d (%s) at %s %s version %d (%s) at %s: %s", returns ? "returns" : "divergence", other + 1,
-         p3_names[other], parting->places[other], returns ? "returns another value than" : "parts from",
-         first + 1, p3_names[first], parting->places[first], p3_parting_name(parting));
+  if (parting->kind == P3_PARTING_RETURN)
+    p3_say("returns: version %d (%s) at %s returns another value than version %d (%s) at %s", other + 1,
+           p3_names[other], parting->places[other], first + 1, p3_names[first], parting->places[first]);
+  else
+    p3_say("divergence: version %d (%s) at %s parts from version %d (%s) at %s: %s", other + 1, p3_names[other],
+           parting->places[other], first + 1, p3_names[first], parting->places[first],
+           p3_parting_name(parting));
 }
 
 bool p3_parted(struct p3_parting *parting, unsigned versions) {

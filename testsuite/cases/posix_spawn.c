@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,10 @@ static int status_of(pid_t child) {
 }
 
 int main(void) {
+  /* Files that versions in lock-step write collide, so each has a directory of its own. */
+  char own[] = "spawnXXXXXX";
+  if (!mkdtemp(own) || chdir(own) != 0)
+    return 9;
   pid_t child;
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;

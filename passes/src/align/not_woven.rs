@@ -1,6 +1,7 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
-use crate::llvm::Value;
+use crate::llvm::{self, Module, Value};
+use crate::runtime;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 /// Names under which libraries declare functions that return twice, for callers compiled without their headers.
@@ -40,21 +41,57 @@ const SHARED_BY_THREADS: [(&str, &str); 3] = [
     ("umask", "the umask"),
 ];
 
+/// The functions by which a program sends itself signals later on, waits for signals, or looks which are pending:
+/// what happens then depends on the moment, which is another one when versions alternate, and a version that waits
+/// in a loop keeps the others from going on.
+const WAIT_FOR_SIGNALS: [&str; 12] = [
+    "alarm",
+    "pause",
+    "setitimer",
+    "sigpause",
+    "sigpending",
+    "sigqueue",
+    "sigsuspend",
+    "sigtimedwait",
+    "sigwait",
+    "sigwaitinfo",
+    "timer_create",
+    "ualarm",
+];
+
 /// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
 ///
 /// The rounding mode and the exception flags are registers, which versions that alternate within a block would
 /// share. Directory and umask belong to the process; for versions that alternate they are exchanged, which
 /// threads of one version would notice while another one is at it.
-pub(crate) fn nothing_woven_reason(bound: &[Vec<String>]) -> Option<String> {
+pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Option<String> {
     let uses = |name: &str| bound.iter().flatten().any(|used| used == name);
     if let Some(name) = FENV.into_iter().find(|name| uses(name)) {
         return Some(format!("the program uses {name} of <fenv.h>"));
+    }
+    if let Some(name) = WAIT_FOR_SIGNALS.into_iter().find(|name| uses(name)) {
+        return Some(format!("the program uses {name}"));
+    }
+    // A handler that jumps leaves what the runtime does around it, for all versions.
+    let catches = ["sigaction", "signal"].into_iter().any(uses);
+    let jump = ["siglongjmp", "longjmp", "_longjmp", "__longjmp_chk"]
+        .into_iter()
+        .find(|name| llvm::global_named(module, name).is_some_and(is_used_by_program));
+    if let (true, Some(name)) = (catches, jump) {
+        return Some(format!("the program handles signals and uses {name}"));
     }
     let threads = ["pthread_create", "thrd_create"].into_iter().any(uses);
     SHARED_BY_THREADS
         .into_iter()
         .find(|(name, _)| threads && uses(name))
         .map(|(_, what)| format!("the program changes {what} and has threads"))
+}
+
+fn is_used_by_program(function: Value) -> bool {
+    function
+        .users()
+        .into_iter()
+        .any(|user| !user.is_instruction() || !runtime::is_runtime(user.parent_block().parent()))
 }
 
 /// Why a defined function cannot be woven; none if it can.

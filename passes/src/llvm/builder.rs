@@ -133,9 +133,7 @@ impl Builder {
     }
 
     pub(crate) fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {
-        Value(unsafe {
-            LLVMBuildSelect(self.0, condition.0, then.0, otherwise.0, c"".as_ptr())
-        })
+        Value(unsafe { LLVMBuildSelect(self.0, condition.0, then.0, otherwise.0, c"".as_ptr()) })
     }
 
     /// A floating-point value's bits as an integer; none for a type that is none.

@@ -4,8 +4,8 @@
 //! writes to slots, so it can be emitted any number of times. In a lock-step function slots are allocas that
 //! are promoted to SSA values afterwards, in a continuation they are fields of the frame.
 
-use super::plan::{is_static_alloca, GroupId, Plan};
 use super::lockstep_checks::Parting;
+use super::plan::{is_static_alloca, GroupId, Plan};
 use super::products::Products;
 use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
 use crate::nodes::NodeId;
@@ -283,9 +283,14 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             );
             pointers.extend(call.called_operand().map(&mut read));
         }
-        let results = self
-            .products
-            .call(builder, &target, self.versions, &calls, &pointers, &arguments);
+        let results = self.products.call(
+            builder,
+            &target,
+            self.versions,
+            &calls,
+            &pointers,
+            &arguments,
+        );
         if let Some(subprogram) = copier.subprogram {
             results.call.inline_location(calls[0], subprogram);
         }

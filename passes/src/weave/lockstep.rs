@@ -231,6 +231,10 @@ impl Surroundings for Exits<'_, '_, '_> {
         } else {
             builder
         };
-        build_return(&builder, copier.function.value_type().return_type(), results);
+        build_return(
+            &builder,
+            copier.function.value_type().return_type(),
+            results,
+        );
     }
 }

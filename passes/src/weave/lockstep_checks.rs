@@ -102,7 +102,10 @@ impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
                 _ => return builder,
             }
         }
-        let any = differs.iter().copied().reduce(|any, one| builder.or(any, one));
+        let any = differs
+            .iter()
+            .copied()
+            .reduce(|any, one| builder.or(any, one));
         // What a version that has ended returns is no result.
         let alive = versions
             .iter()

@@ -22,10 +22,10 @@ mod plan;
 mod products;
 
 use crate::align;
+use crate::finish::Checks;
 use crate::llvm::{self, Context, Module, Value};
 use crate::nodes::Graph;
 use crate::pipeline::Observer;
-use crate::finish::Checks;
 use crate::{rename, runtime, Result};
 use continuation::Continuation;
 use forks::Forks;
@@ -81,7 +81,7 @@ pub(crate) fn weave<'ctx>(
     let functions: Vec<Vec<Value>> = (0..count)
         .map(|version| candidates(module, version))
         .collect();
-    let nothing_woven = align::nothing_woven_reason(bound);
+    let nothing_woven = align::nothing_woven_reason(module, bound);
     let mut reports = Vec::new();
     let mut declared = Vec::new();
     let groups = align::match_functions(&functions, &options.map);
