@@ -1,12 +1,21 @@
 //! `merge --check divergence,returns` and `P3_ON_DIVERGENCE`: where versions leave lock-step is reported.
 
-mod common;
-
-use common::{call, texts};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+/// Status (-1: a signal) and standard error.
+fn outcome(command: &mut Command) -> (i32, String) {
+    let output = command.output().unwrap();
+    let status = output.status.code().unwrap_or(-1);
+    (status, String::from_utf8(output.stderr).unwrap())
+}
+
+fn p3_ir(directory: &Path, arguments: &[&str]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_p3-ir"));
+    outcome(command.args(arguments).current_dir(directory))
+}
 
 /// Versions differ at a branch for arguments beyond 'm', at a call through a pointer if there are two
 /// arguments, and in the result of `rank` for 'q'.
@@ -42,15 +51,14 @@ fn product(directory: &Path, checks: &str, versions: [u8; 2]) {
     }
     let files = versions.map(|version| format!("v{version}.bc"));
     let merge = ["merge", "--check", checks, &files[0], &files[1]];
-    assert_eq!(call(directory, &merge), (0, String::new(), String::new()));
-    assert_eq!(call(directory, &["build", "product.bc"]).0, 0);
+    assert_eq!(p3_ir(directory, &merge), (0, String::new()));
+    assert_eq!(p3_ir(directory, &["build", "product.bc"]).0, 0);
 }
 
 fn run(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String) {
     let mut command = Command::new(directory.join("product"));
     command.args(arguments).envs(environment.iter().copied());
-    let (status, _, stderr) = texts(command.current_dir(directory).output().unwrap());
-    (status, stderr)
+    outcome(command.current_dir(directory))
 }
 
 #[test]
