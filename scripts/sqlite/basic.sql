@@ -1,0 +1,13 @@
+CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c REAL);
+INSERT INTO t(b,c) VALUES('one',1.5),('two',-2.25),('three',1e300),('four',NULL),('fünf',0.1);
+SELECT * FROM t ORDER BY c;
+SELECT count(*), sum(c), avg(c), group_concat(b,'|') FROM t;
+SELECT b, rank() OVER (ORDER BY length(b)) FROM t;
+WITH RECURSIVE f(n,x) AS (SELECT 1,1 UNION ALL SELECT n+1,x*(n+1) FROM f WHERE n<20) SELECT * FROM f;
+UPDATE t SET b=upper(b) WHERE a%2; DELETE FROM t WHERE a=2;
+SELECT typeof(a),typeof(c),hex(b),quote(b) FROM t;
+SELECT json_extract('{"a":[1,2,{"b":3}]}','$.a[2].b'), json_group_array(a) FROM t;
+SELECT date('2024-02-29','+1 year'), strftime('%s','2000-01-01'), julianday('2000-01-01');
+SELECT printf('%08.3f|%-10s|%x',3.14159,'hi',255), round(2.5), abs(-3), 7/2, 7%3, 1<<40;
+EXPLAIN QUERY PLAN SELECT * FROM t WHERE b='x';
+SELECT hex(zeroblob(3)), length(randomblob(16));

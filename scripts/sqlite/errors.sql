@@ -1,0 +1,9 @@
+SELECT 1;
+SELEC 2;
+SELECT * FROM nowhere;
+.bad command
+CREATE TABLE u(x UNIQUE); INSERT INTO u VALUES(1); INSERT INTO u VALUES(1);
+.bail on
+SELECT 3;
+SELECT * FROM nothing;
+SELECT 4;

@@ -1,0 +1,1 @@
+SELECT 'nested', :none, sqlite_version();
