@@ -63,6 +63,7 @@ struct p3_hooks {
   void (*run)(void);                                /* constructors, the entry function, exit */
   void (*enter)(void); /* the version begins to own the process: install its process-wide attributes */
   void (*die)(enum p3_end end, int value); /* p3v_die */
+  void (*exit)(int status);                /* as if the version called exit */
   void (*ended)(void); /* the version is over and off the stack: discard what it left behind */
 };
 

@@ -175,6 +175,47 @@ fn copies_of_native_libraries_are_linked() {
 }
 
 #[test]
+fn exit_in_a_native_library_ends_one_version() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let library = "#include <stdlib.h>\nvoid quit(int status) { exit(status); }";
+    let program = r#"
+#include <stdio.h>
+#include <stdlib.h>
+void quit(int status);
+static void handler(void) { printf("handler of %d\n", V); }
+int main(void) {
+  atexit(handler);
+  printf("version %d, ", V);
+  quit(V + 2);
+  puts("not reached");
+}
+"#;
+    fs::write(directory.join("lib.c"), library).unwrap();
+    fs::write(directory.join("p.c"), program).unwrap();
+    let compile = "clang-16 -c lib.c && for v in 1 2 3; do \
+                   clang-16 -DV=$v -c -emit-llvm p.c -o p$v.bc; done";
+    let shell = Command::new("sh")
+        .args(["-ec", compile])
+        .current_dir(directory)
+        .status();
+    assert!(shell.unwrap().success());
+    let merge = "merge p1.bc p2.bc p3.bc --native-lib lib.o";
+    let merge: Vec<&str> = merge.split(' ').collect();
+    assert_eq!(call(directory, &merge).0, 0);
+    assert_eq!(call(directory, &["build", "product.bc"]).0, 0);
+    for version in 1..=3 {
+        let run = Command::new(directory.join("product"))
+            .env("P3_SHOW", version.to_string())
+            .env("P3_STATUS", version.to_string())
+            .output()
+            .unwrap();
+        let said = format!("version {version}, handler of {version}\n");
+        assert_eq!(texts(run), (version + 2, said, String::new()));
+    }
+}
+
+#[test]
 fn bad_input_is_named() {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path();

@@ -4,7 +4,10 @@ mod common;
 
 use common::{call, compile, merge, p3_ir, texts};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -228,4 +231,26 @@ fn libraries_are_given_to_clang() {
         .output()
         .unwrap();
     assert_eq!(texts(output).0, 0);
+}
+
+#[test]
+fn a_reader_that_is_gone_ends_versions_that_are_not_shown_too() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    assert_eq!(call(directory, &["build", "product.bc"]).0, 0);
+    for show in ["none", "1"] {
+        let mut child = Command::new(directory.join("product"))
+            .arg("cat")
+            .env("P3_SHOW", show)
+            .env("P3_STATUS", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        child.stdin.take().unwrap().write_all(b"text\n").unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(13), "{show}");
+    }
 }

@@ -4,8 +4,12 @@
 //! go to copy i; what a copy itself needs of libc goes to version i's shims, of the program to version i. The
 //! copies are files beside the product that have to be linked with it; the product names them.
 //!
-//! Not handled: a native function that calls `exit` (or longjmps) through a copy's own frames returns into the
-//! library once the version has ended.
+//! Functions that do not return stay libc's, since a shim comes back when it has ended its version: core/main.c
+//! sees exit, and core/signals.c what abort raises, and both leave the copy's frames by a jump.
+//!
+//! Such a product is not woven.
+//!
+//! Not handled: `_exit` and `quick_exit` in a copy end the product.
 
 use crate::dup::{self, Symbols};
 use crate::llvm::{self, Context, Module};
@@ -16,6 +20,17 @@ use std::path::PathBuf;
 
 /// The named metadata in which a product lists its copies.
 const METADATA: &str = "p3.native";
+
+/// Functions that a copy calls and does not expect to come back from.
+const NO_RETURN: [&str; 7] = [
+    "_Exit",
+    "__assert_fail",
+    "__assert_perror_fail",
+    "_exit",
+    "abort",
+    "exit",
+    "quick_exit",
+];
 
 /// The libraries of one merge.
 #[derive(Default)]
@@ -85,6 +100,16 @@ impl Natives {
             .collect()
     }
 
+    /// Why versions that use the libraries may not alternate: a version that ends inside of one leaves the stack
+    /// that they would share.
+    pub(crate) fn not_woven_reason(&self) -> Option<String> {
+        let undefined = self.undefined();
+        NO_RETURN
+            .into_iter()
+            .find(|name| undefined.contains(*name))
+            .map(|name| format!("a native library uses {name}"))
+    }
+
     /// Copies the libraries for version `index`; `exported` are the names (before renaming) of the version's
     /// definitions that copies may refer to.
     pub(crate) fn copies(
@@ -103,7 +128,7 @@ impl Natives {
                     copy
                 } else if exported.contains(text.as_ref()) {
                     format!("{prefix}{text}").into_bytes()
-                } else if exported.contains(&shim) {
+                } else if exported.contains(&shim) && !NO_RETURN.contains(&text.as_ref()) {
                     format!("{prefix}{shim}").into_bytes()
                 } else {
                     continue;

@@ -143,6 +143,7 @@ pub fn merge<'ctx>(
             context,
             &product,
             &bound,
+            &natives,
             &options.weave,
             options.checks,
             observe,

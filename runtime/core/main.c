@@ -108,6 +108,20 @@ static char **copy_environment(char **list) {
 
 /* ---- running ---- */
 
+/* libc's exit itself is called by code that is not the versions': native libraries and their copies. That ends
+ * the version for which they work. They have no frames that would return, so the stack is left by a jump. */
+static void exited_outside(int status, void *unused) {
+  (void)unused;
+  int version = p3_owner;
+  if (!p3_contained() || version < 0 || p3_has_ended(version))
+    return;
+  on_exit(exited_outside, NULL);
+  p3_versions[version]->exit(status);
+  if (!p3_may_abandon(version))
+    p3_fatal("a library called exit for version %d, which runs in lock-step with others", version + 1);
+  p3_crash(0);
+}
+
 static void run_contained(void (*run)(void)) {
   if (p3_in_klee()) {
     run();
@@ -219,6 +233,8 @@ int main(int argc, char **argv, char **envp) {
   p3_captures_init();
   p3_input_init();
   p3_process_start();
+  if (!p3_in_klee())
+    on_exit(exited_outside, NULL);
   for (int i = 0; i < p3_count; i++)
     p3_versions[i]->init(argc, copy_list(argv), copy_environment(envp));
   if (p3_lockstep)

@@ -157,8 +157,8 @@ ALSO(int, __fxstat64, (int version, int fd, struct stat *stat), __fxstat, versio
 /* ---- the table ---- */
 
 int SHIM(close)(int fd) {
-  int result = p3_fd_close(p3v_index, fd);
-  return result;
+  p3v_unwatch(fd);
+  return p3_fd_close(p3v_index, fd);
 }
 
 ALSO(int, __close, (int fd), close, fd)

@@ -5,6 +5,7 @@
 #include "p3v_streams.h"
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -144,12 +145,122 @@ int SHIM(select)(int count, fd_set *input, fd_set *output, fd_set *urgent, struc
          translate_back(count, urgent, &real[2], false);
 }
 
-PASS(int, epoll_ctl, (int epoll, int operation, int fd, struct epoll_event *event), REAL(epoll), operation,
-     META(fd), event)
-PASS(int, epoll_wait, (int epoll, struct epoll_event *events, int count, int timeout), REAL(epoll), events,
-     count, timeout)
-PASS(int, epoll_pwait, (int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
-     REAL(epoll), events, count, timeout, mask)
-PASS(int, epoll_pwait2,
-     (int epoll, struct epoll_event *events, int count, const struct timespec *timeout, const sigset_t *mask),
-     REAL(epoll), events, count, timeout, mask)
+/* ---- epoll ---- */
+
+/* Where the version waits for a logged standard input. The kernel knows only about the real one. */
+struct watch {
+  int epoll, fd; /* virtual */
+  struct epoll_event event;
+  bool spent;     /* EPOLLONESHOT */
+  off_t reported; /* EPOLLET: what was there last time */
+  struct watch *next;
+};
+static struct watch *watches;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static struct watch **find(int epoll, int fd) {
+  struct watch **link = &watches;
+  while (*link && ((*link)->epoll != epoll || (*link)->fd != fd))
+    link = &(*link)->next;
+  return link;
+}
+
+static void remember(int epoll, int operation, int fd, const struct epoll_event *event) {
+  struct watch **link = find(epoll, fd), *watch = *link;
+  if (operation == EPOLL_CTL_DEL) {
+    if (watch) {
+      *link = watch->next;
+      free(watch);
+    }
+    return;
+  }
+  if (!watch && !(watch = *link = calloc(1, sizeof *watch)))
+    return;
+  *watch = (struct watch){epoll, fd, *event, false, 0, watch->next};
+}
+
+int SHIM(epoll_ctl)(int epoll, int operation, int fd, struct epoll_event *event) {
+  int result = epoll_ctl(REAL(epoll), operation, META(fd), event);
+  if (result == 0 && p3_fd_is_logged(p3v_index, fd)) {
+    pthread_mutex_lock(&mutex);
+    remember(epoll, operation, fd, event);
+    pthread_mutex_unlock(&mutex);
+  }
+  return result;
+}
+
+void p3v_unwatch(int fd) {
+  if (!watches)
+    return;
+  pthread_mutex_lock(&mutex);
+  for (struct watch **link = &watches, *watch; (watch = *link);) {
+    if (watch->epoll != fd && watch->fd != fd) {
+      link = &watch->next;
+      continue;
+    }
+    /* What the kernel watches stays open. */
+    if (watch->fd == fd)
+      epoll_ctl(REAL(watch->epoll), EPOLL_CTL_DEL, META(fd), NULL);
+    *link = watch->next;
+    free(watch);
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
+/* Logged input, which is there at once, is no news twice for an edge-triggered watch. */
+static bool is_ready(const struct watch *watch) {
+  off_t pending = p3_fd_pending(p3v_index, watch->fd);
+  return watch->event.events & EPOLLIN && !watch->spent && pending != 0 &&
+         !(watch->event.events & EPOLLET && pending == watch->reported);
+}
+
+static bool any_ready(int epoll) {
+  bool ready = false;
+  pthread_mutex_lock(&mutex);
+  for (struct watch *watch = watches; watch; watch = watch->next)
+    ready |= watch->epoll == epoll && is_ready(watch);
+  pthread_mutex_unlock(&mutex);
+  return ready;
+}
+
+/* Adds the logged input that is ready to what the kernel reports; the new number of events. */
+static int add_ready(int epoll, struct epoll_event *events, int found, int count) {
+  int total = found;
+  pthread_mutex_lock(&mutex);
+  for (struct watch *watch = watches; watch; watch = watch->next) {
+    if (watch->epoll != epoll || !is_ready(watch))
+      continue;
+    int at = 0;
+    while (at < found && events[at].data.u64 != watch->event.data.u64)
+      at++;
+    if (at == found) {
+      if (total == count)
+        break;
+      at = total++;
+      events[at] = (struct epoll_event){.data = watch->event.data};
+    }
+    events[at].events |= watch->event.events & (EPOLLIN | EPOLLRDNORM);
+    watch->reported = p3_fd_pending(p3v_index, watch->fd);
+    watch->spent = watch->event.events & EPOLLONESHOT;
+  }
+  pthread_mutex_unlock(&mutex);
+  return total;
+}
+
+int SHIM(epoll_pwait2)(int epoll, struct epoll_event *events, int count, const struct timespec *timeout,
+                       const sigset_t *mask) {
+  static const struct timespec now;
+  bool ready = watches && count > 0 && any_ready(epoll);
+  int found = epoll_pwait2(REAL(epoll), events, count, ready ? &now : timeout, mask);
+  return found >= 0 && ready ? add_ready(epoll, events, found, count) : found;
+}
+
+int SHIM(epoll_pwait)(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask) {
+  bool ready = watches && count > 0 && any_ready(epoll);
+  int found = epoll_pwait(REAL(epoll), events, count, ready ? 0 : timeout, mask);
+  return found >= 0 && ready ? add_ready(epoll, events, found, count) : found;
+}
+
+int SHIM(epoll_wait)(int epoll, struct epoll_event *events, int count, int timeout) {
+  return SHIM(epoll_pwait)(epoll, events, count, timeout, NULL);
+}

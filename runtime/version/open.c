@@ -19,12 +19,52 @@ static int open_stream(int fd, int flags) {
     errno = EEXIST;
     return -1;
   }
-  return p3_fd_dup(p3v_index, fd, 0, flags & O_CLOEXEC);
+  int opened = p3_fd_dup(p3v_index, fd, 0, flags & O_CLOEXEC);
+  if (opened >= 0 && flags & O_TRUNC)
+    p3v_truncate_stream(opened);
+  return opened;
+}
+
+/* A file is empty then, and written from its beginning. */
+void p3v_truncate_stream(int fd) {
+  struct stat stat;
+  if (p3_fd_is_captured(p3v_index, fd) && p3_fd_stat(p3v_index, fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
+      p3_fd_truncate(p3v_index, fd, 0) == 0)
+    p3_fd_seek(p3v_index, fd, 0, SEEK_SET);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b) {
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The version's standard stream that the path leads to in another way than by its name; -1: none. Asked before
+ * it is opened, since the kernel knows the real stream or its capture, and opening could truncate that. */
+static int stream_behind(int directory, const char *path, int flags) {
+  struct stat found, mine;
+  if (p3v_klee || fstatat(directory == AT_FDCWD ? AT_FDCWD : REAL(directory), path, &found,
+                          flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) != 0)
+    return -1;
+  bool is_special = S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode);
+  for (int fd = 0; fd <= 2; fd++) {
+    bool fits = (flags & O_ACCMODE) == O_RDONLY ? p3_fd_is_logged(p3v_index, fd)
+                                                : p3_fd_is_captured(p3v_index, fd);
+    if (!fits)
+      continue;
+    if (fstat(REAL(fd), &mine) == 0 && is_same(&found, &mine) && !is_special)
+      return fd;
+    if (is_special && p3_fd_stat(p3v_index, fd, &mine) == 0 && is_same(&found, &mine) &&
+        (S_ISFIFO(found.st_mode) || isatty(META(fd))))
+      return fd;
+  }
+  return -1;
 }
 
 static int open_at(int directory, const char *path, int flags, mode_t mode) {
-  int named = p3_fd_named(path);
-  if (is_stream(named))
+  int saved = errno, named = p3_fd_named(path);
+  if (!is_stream(named))
+    named = stream_behind(directory, path, flags);
+  errno = saved;
+  if (named >= 0)
     return open_stream(named, flags);
   char space[P3_FD_PATH];
   path = p3_fd_path(p3v_index, path, space);

@@ -51,6 +51,11 @@ void p3v_rebuffer(int fd);
 /* Gives `file` the buffer that glibc would allocate for a FILE on the descriptor; `buffer` has BUFSIZ bytes. */
 void p3v_set_buffer(FILE *file, int fd, char *buffer);
 
+/* Before `fd` is closed: epoll forgets it. */
+void p3v_unwatch(int fd);
+/* What opening a standard stream with O_TRUNC does. */
+void p3v_truncate_stream(int fd);
+
 /* open(2) flags of an fopen mode; -1 and EINVAL. */
 int p3v_mode_flags(const char *mode);
 

@@ -44,6 +44,7 @@ const struct p3_hooks p3v_hooks = {
     .init = init,
     .run = p3v_run,
     .die = p3v_die,
+    .exit = SHIM(exit),
     .enter = p3v_libc_enter,
     .ended = p3v_files_discard,
 };

@@ -218,7 +218,7 @@ FILE *SHIM(fopen)(const char *path, const char *mode) {
   int named = p3_fd_named(path);
   if (p3_fd_is_captured(p3v_index, named) || p3_fd_is_logged(p3v_index, named)) {
     int flags = p3v_mode_flags(mode);
-    int fd = flags < 0 ? -1 : p3_fd_dup(p3v_index, named, 0, flags & O_CLOEXEC);
+    int fd = flags < 0 ? -1 : SHIM(open)(path, flags, 0666);
     return fd < 0 ? NULL : open_cookie(fd, mode);
   }
   char space[P3_FD_PATH];

@@ -24,6 +24,7 @@ mod products;
 use crate::align;
 use crate::finish::Checks;
 use crate::llvm::{self, Context, Module, Value};
+use crate::native::Natives;
 use crate::nodes::Graph;
 use crate::pipeline::Observer;
 use crate::{rename, runtime, Result};
@@ -71,6 +72,7 @@ pub(crate) fn weave<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     bound: &[Vec<String>],
+    natives: &Natives,
     options: &WeaveOptions,
     checks: Checks,
     observe: &mut dyn Observer,
@@ -81,7 +83,9 @@ pub(crate) fn weave<'ctx>(
     let functions: Vec<Vec<Value>> = (0..count)
         .map(|version| candidates(module, version))
         .collect();
-    let nothing_woven = align::nothing_woven_reason(module, bound);
+    let nothing_woven = natives
+        .not_woven_reason()
+        .or_else(|| align::nothing_woven_reason(module, bound));
     let mut reports = Vec::new();
     let mut declared = Vec::new();
     let groups = align::match_functions(&functions, &options.map);
