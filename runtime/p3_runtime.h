@@ -205,6 +205,8 @@ int p3_fd_hide(int real);
 const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]);
 /* The number of the descriptor that such a path names; -1: another path. */
 int p3_fd_named(const char *path);
+/* The version's standard stream whose capture, or another version's of the same stream, is that file; -1: none. */
+int p3_fd_of_capture(int version, const struct stat *file);
 
 /* core/memory.c, in KLEE: writes to the capture behind the version's descriptor. False: there is none. */
 bool p3_memory_write(int version, int fd, const struct iovec *parts, int count);

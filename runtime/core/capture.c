@@ -64,6 +64,11 @@ static void init_native(int version, int stream) {
   if (capture->write < 0)
     p3_fatal("cannot make a temporary file in %s: %s", temporary_directory, strerror(errno));
   capture->appends = append;
+  struct stat file;
+  if (fstat(capture->read, &file) == 0) {
+    capture->device = file.st_dev;
+    capture->inode = file.st_ino;
+  }
   capture->base = original->start;
   if (capture->base && ftruncate(capture->write, capture->base) == 0)
     lseek(capture->write, capture->base, SEEK_SET);

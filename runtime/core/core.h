@@ -126,6 +126,8 @@ void p3_unlock(struct p3_guard *guard);
 struct p3_capture {
   int write, read;
   bool appends; /* each write goes to the end */
+  dev_t device; /* of the file, as is the next */
+  ino_t inode;
   off_t base;
   char *bytes;
   size_t length, capacity;

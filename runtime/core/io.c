@@ -318,6 +318,19 @@ int p3_fd_named(const char *path) {
   return number_after(path, mine);
 }
 
+int p3_fd_of_capture(int version, const struct stat *file) {
+  for (int i = 0; i < p3_count; i++)
+    for (int stream = 1; stream <= 2; stream++) {
+      const struct p3_capture *capture = &p3_captures[i][stream];
+      if (p3_originals[stream].fd < 0 || capture->inode != file->st_ino || capture->device != file->st_dev)
+        continue;
+      for (int fd = 0; fd <= 2; fd++)
+        if (p3_fd_is_captured(version, fd) && p3_fd_entry(version, fd)->stream == stream)
+          return fd;
+    }
+  return -1;
+}
+
 const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]) {
   int fd = p3_fd_named(path);
   struct p3_entry *entry = fd < 0 ? NULL : p3_fd_entry(version, fd);

@@ -38,22 +38,22 @@ static bool is_same(const struct stat *a, const struct stat *b) {
 }
 
 /* The version's standard stream that the path leads to in another way than by its name; -1: none. Asked before
- * it is opened, since the kernel knows the real stream or its capture, and opening could truncate that. */
+ * it is opened, since the kernel knows the real stream or a capture, that of the version which owns the process,
+ * and opening could truncate that. */
 static int stream_behind(int directory, const char *path, int flags) {
   struct stat found, mine;
   if (p3v_klee || fstatat(directory == AT_FDCWD ? AT_FDCWD : REAL(directory), path, &found,
                           flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) != 0)
     return -1;
-  bool is_special = S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode);
+  if (S_ISREG(found.st_mode))
+    return (flags & O_ACCMODE) == O_RDONLY ? -1 : p3_fd_of_capture(p3v_index, &found);
   for (int fd = 0; fd <= 2; fd++) {
     bool fits = (flags & O_ACCMODE) == O_RDONLY ? p3_fd_is_logged(p3v_index, fd)
                                                 : p3_fd_is_captured(p3v_index, fd);
     if (!fits)
       continue;
-    if (fstat(REAL(fd), &mine) == 0 && is_same(&found, &mine) && !is_special)
-      return fd;
-    if (is_special && p3_fd_stat(p3v_index, fd, &mine) == 0 && is_same(&found, &mine) &&
-        (S_ISFIFO(found.st_mode) || isatty(META(fd))))
+    if (p3_fd_stat(p3v_index, fd, &mine) == 0 && is_same(&found, &mine) &&
+        (S_ISFIFO(found.st_mode) || (S_ISCHR(found.st_mode) && isatty(META(fd)))))
       return fd;
   }
   return -1;
