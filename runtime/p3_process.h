@@ -71,10 +71,15 @@ void p3_clock_started(int version);
 /* How much later the version began than the first one, in nanoseconds, 0 in KLEE. Its present is the real
  * time minus this; a deadline that it computed is to be met that much later. */
 int64_t p3_lag(int version);
+/* The same, for a question that nobody has asked yet. To be read before the clock. */
+int64_t p3_lag_now(int version);
+/* The version got an answer from the system. */
+void p3_clock_answered(int version, enum p3_question question);
 /* What others had used when it began: RUSAGE_SELF or RUSAGE_CHILDREN. */
 struct rusage p3_used_before(int version, int who);
 /* The same as a CPU clock's reading. */
 int64_t p3_cpu_before(int version);
+int64_t p3_cpu_before_now(int version);
 
 /* ---- core/stop.c: the threads of versions, besides the one that runs main ---- */
 
@@ -120,6 +125,8 @@ int p3_signal_pending(sigset_t *set);
 void p3_signal_taken(int version, siginfo_t *info);
 /* The signal ends a process that does nothing about it. */
 bool p3_signal_is_fatal(int signal);
+/* A version raises SIGABRT itself, or the product does; else that signal comes from inside libc. */
+extern volatile bool p3_raising;
 /* In a child: on, about to exec, gives the program what it may inherit; off, after that failed, takes it
  * back. */
 void p3_signals_exec(int version, bool on);

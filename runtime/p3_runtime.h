@@ -73,7 +73,10 @@ extern const struct p3_hooks *const p3_versions[]; /* p3_count entries */
 extern const char *const p3_names[];               /* input file of each version, for messages */
 extern const unsigned p3_checks;                   /* P3_CHECK_* */
 
-extern void (*const p3_lockstep)(void); /* runs all versions together; null: one after the other */
+extern void (*const p3_woven)(void); /* runs all versions together; null: they are not woven */
+
+/* core/rerun.c: p3_woven, or null if they run one after the other after all. */
+extern void (*p3_lockstep)(void);
 
 /* A place of a product function where versions have parted, or have returned different values; emitted by the
  * weave pass. */

@@ -121,11 +121,7 @@ fn define_lockstep(product: &Module) {
         builder.ret(None);
         entry
     });
-    replace(
-        product,
-        "p3_lockstep",
-        entry.unwrap_or(types.pointer().zero()),
-    );
+    replace(product, "p3_woven", entry.unwrap_or(types.pointer().zero()));
 }
 
 fn define_tables(product: &Module, names: &[String], checks: Checks) -> Result<()> {

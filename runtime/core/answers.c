@@ -10,8 +10,7 @@
  *
  * In KLEE, where there is one process and one thread, the answers are in growing arrays and may be symbolic.
  */
-#include "core.h"
-#include "p3_process.h"
+#include "process.h"
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -75,6 +74,18 @@ void p3_answers_open(void) {
     if (file >= 0)
       close(file);
   }
+}
+
+int p3_answers_file(void) {
+  struct header *log = atomic_load(&header);
+  return log ? log->file : -1;
+}
+
+void p3_answers_resume(int file) {
+  void *map = file < 0 ? MAP_FAILED : mmap(NULL, NEAR_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  p3_fd_keep(file);
+  if (map != MAP_FAILED)
+    atomic_store(&header, map);
 }
 
 static struct stream *find_stream(uint64_t key) {

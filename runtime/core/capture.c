@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 struct p3_capture p3_captures[P3_MAX_VERSIONS][3];
@@ -195,6 +196,34 @@ void p3_captures_unlock(void) {
   }
 }
 
+void p3_captures_quiet(void) {
+  for (int stream = 1; stream <= 2; stream++)
+    for (int tries = 0; pthread_mutex_trylock(&mutexes[stream]) != 0 && tries < 100; tries++)
+      nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* To the real stream, which has got the first `there` bytes already. */
+static ssize_t write_on(int fd, const struct iovec *parts, int count, size_t there) {
+  size_t passed = 0;
+  while (count && parts->iov_len <= there - passed) {
+    passed += parts->iov_len;
+    parts++;
+    count--;
+  }
+  if (!count)
+    return passed;
+  size_t more = there - passed;
+  struct iovec rest = {(char *)parts->iov_base + more, parts->iov_len - more};
+  ssize_t done = more ? writev(fd, &rest, 1) : writev(fd, parts, count);
+  if (done < 0)
+    return there ? (ssize_t)there : done;
+  if (more && (size_t)done == rest.iov_len && count > 1) {
+    ssize_t last = writev(fd, parts + 1, count - 1);
+    done += last > 0 ? last : 0;
+  }
+  return (ssize_t)there + done;
+}
+
 /* Between processes by a lock on the file; those do not nest. */
 static void lock_file(int version, int stream, short type) {
   struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
@@ -228,7 +257,9 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
     p3_show_rest(version, stream);
     at = position(capture);
   }
-  ssize_t done = writev(p3_originals[stream].fd, parts, count);
+  off_t there = p3_shared->there[stream] - at;
+  ssize_t done = there > 0 ? write_on(p3_originals[stream].fd, parts, count, there)
+                           : writev(p3_originals[stream].fd, parts, count);
   int error = errno;
   if (done >= 0) {
     keep(capture->write, parts, count, done);

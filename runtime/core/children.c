@@ -128,6 +128,7 @@ pid_t p3_fork(int version) {
     *child = (struct child){children, version, real};
     children = child;
     child = NULL;
+    p3_rerun_child(real);
   }
   p3_unlock(&guard);
   free(child);

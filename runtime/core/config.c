@@ -38,7 +38,7 @@ bool p3_is_control(const char *variable) {
 }
 
 /* One look at each variable: in KLEE, getenv would cost more than most programs. */
-static const char *value_of(char **environment, const char *name) {
+const char *p3_config_value(char **environment, const char *name) {
   for (; *environment; environment++) {
     const char *variable = *environment;
     size_t length = strlen(name);
@@ -62,19 +62,19 @@ void p3_config_read(char **environment) {
   p3_config.show_all = !quiet;
   p3_config.status = P3_NOBODY;
 
-  const char *show = value_of(environment, "P3_SHOW");
+  const char *show = p3_config_value(environment, "P3_SHOW");
   if (show) {
     p3_config.show_all = strcmp(show, "all") == 0;
     p3_config.show = p3_config.show_all ? 0 : version_or("P3_SHOW", show, "none", "all, none");
   }
-  const char *status = value_of(environment, "P3_STATUS");
+  const char *status = p3_config_value(environment, "P3_STATUS");
   if (status)
     p3_config.status = version_or("P3_STATUS", status, "combined", "combined");
   if (p3_checks & (P3_CHECK_DIVERGENCE | P3_CHECK_RETURNS))
-    p3_parting_configure(value_of(environment, "P3_ON_DIVERGENCE"));
+    p3_parting_configure(p3_config_value(environment, "P3_ON_DIVERGENCE"));
   /* Not in KLEE: files made of symbolic bytes would have to be made concrete, and every path would write the
    * same ones. */
-  outdir = klee ? NULL : value_of(environment, "P3_OUTDIR");
+  outdir = klee ? NULL : p3_config_value(environment, "P3_OUTDIR");
 }
 
 /* A sanitizer would report to descriptor 2, which is the running version's capture and lost when the product dies. */

@@ -25,6 +25,8 @@ extern struct p3_config p3_config;
 void p3_config_read(char **environment);
 /* Whether a string of the environment is one of these variables. */
 bool p3_is_control(const char *variable);
+/* The value of a variable whose name begins with P3_; null: not set. */
+const char *p3_config_value(char **environment, const char *name);
 void p3_config_open_outdir(void);
 void p3_config_redirect_reports(void);
 
@@ -104,6 +106,8 @@ void p3_fds_close_all(int version);
 int p3_fd_next(int version, int fd);
 /* Makes real 0-2 what they were when the product started. */
 void p3_fds_restore(void);
+/* Makes `fd`, which this process was started with, the runtime's own. Takes -1. */
+void p3_fd_keep(int fd);
 /* Makes real 0-2 the version's. */
 void p3_fds_mirror(int version);
 
@@ -137,6 +141,7 @@ extern struct p3_capture p3_captures[P3_MAX_VERSIONS][3]; /* [0] unused */
 /* Survives fork shared, so that forked children go on showing where their parent stopped. */
 struct p3_shared {
   off_t shown[3]; /* how far the shown version's captures were copied on */
+  off_t there[3]; /* how far a first run did that already (rerun.c) */
   off_t limit[3]; /* where the real stream began to fail */
   int error[3];   /* and how; 0: it works */
   bool forked;    /* there are other processes that write */
@@ -144,6 +149,8 @@ struct p3_shared {
 extern struct p3_shared *p3_shared;
 
 void p3_captures_init(void);
+/* In a handler that is about to leave everything behind: no other thread is in the middle of showing. */
+void p3_captures_quiet(void);
 /* After a version left the stack, or in a forked child: nobody is writing any more. */
 void p3_captures_unlock(void);
 /* One writer at a time, of all threads and processes. False: this thread is already writing there. */
@@ -172,6 +179,10 @@ bool p3_memory_differs(const char *a, const char *b, size_t size);
 
 /* ---- input.c ---- */
 void p3_input_init(void);
+/* The descriptor of what was read, -1: none, and the ends of file in it. */
+int p3_input_log(const off_t **ends, size_t *count);
+/* Before p3_input_init: goes on with these. */
+void p3_input_resume(int log, off_t *ends, size_t count);
 ssize_t p3_log_read(int version, char *bytes, size_t size);
 /* Puts the last `size` bytes back. */
 void p3_log_unread(int version, size_t size);
@@ -204,5 +215,7 @@ void p3_checks_say(void);
 
 /* ---- report.c ---- */
 void p3_report_write(void);
+/* "SEGV"; null: it has no name. */
+const char *p3_signal_name(int number);
 
 #endif

@@ -8,8 +8,7 @@
  * Lookups take no lock: chunks of the table are never moved. Changes are made under the lock.
  *
  * In KLEE the same table is used, but nothing is moved or mirrored. */
-#include "core.h"
-#include "p3_process.h"
+#include "process.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -159,6 +158,13 @@ int p3_fd_hide(int real) {
   close(real);
   mark_hidden(fd, true);
   return fd;
+}
+
+void p3_fd_keep(int fd) {
+  if (fd < 0)
+    return;
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  mark_hidden(fd, true);
 }
 
 static int set_cloexec(int real, bool on) { return fcntl(real, F_SETFD, on ? FD_CLOEXEC : 0); }
@@ -469,6 +475,7 @@ static void inherit(int real) {
     return;
   bool cloexec = fcntl(real, F_GETFD) & FD_CLOEXEC;
   int first = p3_config.show > 0 ? p3_config.show : 0;
+  p3_rerun_inherited(real);
   for (int i = 0; i < p3_count; i++) {
     int mine = i == first ? real : p3_fd_hide(reopen(real, &stat));
     if (mine >= 0)

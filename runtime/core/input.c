@@ -55,8 +55,11 @@ static int open_again(const struct p3_original *original) {
 }
 
 static void init_log(void) {
-  int log = p3_temporary_file();
-  append = log < 0 ? -1 : reopen(log, O_WRONLY | O_APPEND);
+  int log = append;
+  if (log < 0) {
+    log = p3_temporary_file();
+    append = log < 0 ? -1 : reopen(log, O_WRONLY | O_APPEND);
+  }
   for (int i = 0; append >= 0 && i < p3_count; i++) {
     cursors[i] = reopen(log, O_RDONLY);
     if (cursors[i] < 0)
@@ -64,7 +67,21 @@ static void init_log(void) {
   }
   if (append < 0)
     p3_fatal("cannot make a temporary file for the standard input: %s", strerror(errno));
-  close(log);
+  if (log != append)
+    close(log);
+}
+
+int p3_input_log(const off_t **log_ends, size_t *count) {
+  *log_ends = ends;
+  *count = end_count;
+  return append;
+}
+
+void p3_input_resume(int log, off_t *log_ends, size_t count) {
+  p3_fd_keep(log);
+  append = log;
+  ends = log_ends;
+  end_count = count;
 }
 
 void p3_input_init(void) {

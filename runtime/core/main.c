@@ -154,7 +154,7 @@ static void run_version(int version) {
     leave(version);
 }
 
-/* A crash in here is contained only if no other version needs the stack any more. */
+/* A crash in here is contained only if no other version needs the stack any more; else see rerun.c. */
 static void run_together(void) {
   for (int i = 0; i < p3_count; i++)
     p3_process_started(i);
@@ -226,11 +226,14 @@ int main(int argc, char **argv, char **envp) {
     main_thread = pthread_self();
   p3_config_read(envp);
   prepare_end_in_klee();
+  p3_rerun_start(argv, envp);
   p3_fds_init();
   p3_config_redirect_reports();
   p3_config_open_outdir();
   p3_switch_init();
+  p3_rerun_streams();
   p3_captures_init();
+  p3_rerun_captures();
   p3_input_init();
   p3_process_start();
   if (!p3_in_klee())

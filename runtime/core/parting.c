@@ -3,7 +3,7 @@
  *
  * The records belong to the places and are written by the weave pass. Those that were reported are linked in
  * the order of their first report. With threads a count may be too small. */
-#include "core.h"
+#include "process.h"
 #include <string.h>
 
 enum { ABORT, LOG, COUNT };
@@ -54,5 +54,6 @@ bool p3_parted(struct p3_parting *parting, unsigned versions) {
     last = &parting->next;
   }
   parting->versions |= versions;
+  p3_raising = reaction == ABORT; /* the product will; it is no crash of a version */
   return reaction == ABORT;
 }

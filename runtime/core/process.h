@@ -44,6 +44,8 @@ void p3_signals_enter(int to);
 void p3_signals_ended(int version);
 void p3_signals_stop(void);
 void p3_signals_forked(int version);
+/* Before an exec of the product itself: it inherits what this process did, and no pending signal. */
+void p3_signals_rerun(void);
 /* The version's disposition has a handler of the program. */
 bool p3_signal_is_caught(int version, int signal);
 
@@ -84,6 +86,38 @@ void p3_limits_start(void);
 void p3_limits_enter(int to);
 void p3_limits_restore(void);
 void p3_limits_forked(int version);
+
+/* ---- answers.c ---- */
+
+/* The descriptor of the log, -1: none. */
+int p3_answers_file(void);
+void p3_answers_resume(int file);
+
+/* ---- clock.c ---- */
+
+/* Of a first run: its start by the monotonic clock, the latest answers about this and about CPU time. */
+struct p3_times {
+  int64_t started, latest, latest_cpu;
+};
+void p3_clock_hand_over(struct p3_times *times);
+void p3_clock_resume(const struct p3_times *times);
+
+/* ---- rerun.c; everything here does nothing where a product is not or cannot be started again ---- */
+
+/* At the start of main. In a second run p3_lockstep is null afterwards. */
+void p3_rerun_start(char **argv, char **envp);
+/* When descriptors, directory and mask are known, when captures are made. */
+void p3_rerun_streams(void);
+void p3_rerun_captures(void);
+/* The product was started with this descriptor above 2; its versions have left the directory that `fd` stands
+ * for; one of them has forked. */
+void p3_rerun_inherited(int fd);
+void p3_rerun_directory(int fd);
+void p3_rerun_child(pid_t real);
+/* A version crashed. Returns only if no other version goes on. */
+void p3_rerun(int signal);
+/* Why the versions did not run in lock-step; empty: they did, or are not woven. */
+void p3_rerun_reason(char *text, size_t size);
 
 /* ---- pids.c ---- */
 void p3_pids_start(void);

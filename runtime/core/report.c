@@ -2,6 +2,7 @@
  *
  * report.json is one object:
  *   "difference": whether the versions differ in output or end;
+ *   "sequential": why a woven product did not run the versions in lock-step; only there if so;
  *   "versions": [{"name": input file, "status": "exit N" | "signal NAME", "assert_failed": bool,
  *                 "stdout_length": bytes, "stderr_length": bytes}, ...] in the order of the merge;
  *   "checks": {"output", "status", "assert": {"enabled": bool, "verdict": "pass" | "fail"}}, where a verdict
@@ -12,12 +13,12 @@
  * ["file:line" | "function()" | null, one per version]}, ...], what the checks of these names found with
  * P3_ON_DIVERGENCE=count or log. Names are escaped as JSON strings; bytes that are
  * not UTF-8 become U+FFFD. */
-#include "core.h"
+#include "process.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char *signal_name(int number) {
+const char *p3_signal_name(int number) {
   static const char *const names[] = {
       [SIGHUP] = "HUP",   [SIGINT] = "INT",       [SIGQUIT] = "QUIT", [SIGILL] = "ILL",
       [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT",     [SIGBUS] = "BUS",   [SIGFPE] = "FPE",
@@ -34,7 +35,7 @@ static const char *signal_name(int number) {
 void p3_status_text(int version, char *text, size_t size) {
   const struct p3_state *state = &p3_states[version];
   int value = p3_example(state->value);
-  const char *name = signal_name(value);
+  const char *name = p3_signal_name(value);
   if (state->end != P3_SIGNALED)
     p3_format(text, size, "exit %d", value);
   else if (name)
@@ -202,6 +203,10 @@ static void write_json(void) {
   if (!out)
     p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
   fprintf(out, "{\n  \"difference\": %s,\n", p3_output_failed || p3_status_failed ? "true" : "false");
+  char reason[80];
+  p3_rerun_reason(reason, sizeof reason);
+  if (*reason)
+    fprintf(out, "  \"sequential\": \"%s\",\n", reason);
   write_versions(out);
   fputs("  \"checks\": {", out);
   write_check(out, "output", P3_CHECK_OUTPUT, p3_output_failed, ",");

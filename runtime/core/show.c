@@ -35,6 +35,10 @@ int p3_show_rest(int version, int stream) {
   struct stat stat;
   if (p3_originals[stream].fd < 0 || fstat(capture->read, &stat) != 0 || stat.st_size <= *shown)
     return 0;
+  if (*shown < p3_shared->there[stream])
+    *shown = stat.st_size < p3_shared->there[stream] ? stat.st_size : p3_shared->there[stream];
+  if (stat.st_size <= *shown)
+    return 0;
   if (p3_shared->error[stream])
     return p3_shared->error[stream];
   int error = 0;

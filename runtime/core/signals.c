@@ -95,6 +95,9 @@ static struct sigaction real_disposition(int version, int signal) {
   sigemptyset(&real.sa_mask);
   if (signal == KICK)
     return real;
+  /* The kernel kills a process that ignores its own faults. */
+  if (want->handler == SIG_IGN && is_fault(signal) && !is_left_alone(signal) && p3_only < 0)
+    return real;
   if (want->handler == SIG_IGN)
     return (struct sigaction){.sa_handler = SIG_IGN};
   if (want->handler == SIG_DFL) {
@@ -345,11 +348,19 @@ bool p3_signals_let_through(ucontext_t *context) {
   return true;
 }
 
+volatile bool p3_raising;
+
+static bool is_of_libc(int signal, const siginfo_t *info) {
+  return signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid() && !p3_raising;
+}
+
 static void handle(int signal, siginfo_t *info, ucontext_t *context) {
   if (signal == KICK && p3_kicked(context))
     return;
   int version = p3_current();
   bool fault = is_fault(signal) && info->si_code > 0;
+  if ((fault || is_of_libc(signal, info)) && !is_left_alone(signal))
+    p3_rerun(signal);
   if (signal == KICK && (info->si_code == SI_TIMER || info->si_pid == getpid()) &&
       (version < 0 || !p3_signal_is_caught(version, signal)))
     return; /* it came too late */
@@ -509,6 +520,20 @@ void p3_signals_stop(void) {
     if (can_be_caught(signal))
       sigaction(signal, &originals[signal], NULL);
   signal(KICK, SIG_IGN); /* one may be on its way */
+  pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
+}
+
+static void do_nothing(int signal) { (void)signal; }
+
+void p3_signals_rerun(void) {
+  struct sigaction ignore = {.sa_handler = SIG_IGN}, nothing = {.sa_handler = do_nothing};
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (can_be_caught(signal)) {
+      bool ignored = originals[signal].sa_handler == SIG_IGN && !(originals[signal].sa_flags & SA_SIGINFO);
+      sigaction(signal, &ignore, NULL); /* forgets pending ones */
+      if (!ignored) /* a timer may still send one; the exec makes it the default */
+        sigaction(signal, &nothing, NULL);
+    }
   pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
 }
 

@@ -10,6 +10,7 @@
  * all, for code that nothing is known about. */
 #include "core.h"
 #include "p3_process.h"
+#include "process.h"
 #include <pthread.h>
 #include <unistd.h>
 
@@ -58,8 +59,10 @@ int p3_chdir(int version, const char *path, int fd) {
   p3_touch(version);
   int before = p3_in_klee() || p3_only >= 0 ? -1 : open_cwd();
   int result = path ? chdir(path) : fchdir(fd);
-  if (result == 0 && before >= 0)
+  if (result == 0 && before >= 0) {
+    p3_rerun_directory(before);
     moved(version, before);
+  }
   if (before >= 0)
     close(before);
   return result;

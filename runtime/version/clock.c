@@ -25,6 +25,7 @@ bool p3v_recall(enum p3_question question, void *answer, size_t size) {
 
 void p3v_record(enum p3_question question, void *answer, size_t size) {
   p3_record(&cursors[question], asker(), question, answer, size);
+  p3_clock_answered(p3v_index, question);
 }
 
 void p3v_questions_restart(void) { memset(cursors, 0, sizeof cursors); }
@@ -55,19 +56,20 @@ const struct timespec *p3v_deadline(const struct timespec *deadline, struct time
 static int64_t behind(clockid_t id) {
   switch (id) {
   case CLOCK_PROCESS_CPUTIME_ID:
-    return p3_cpu_before(p3v_index);
+    return p3_cpu_before_now(p3v_index);
   case CLOCK_THREAD_CPUTIME_ID:
     return p3v_thread == 0 ? p3_cpu_before(p3v_index) : 0;
   default:
-    return id >= 0 ? p3_lag(p3v_index) : 0;
+    return id >= 0 ? p3_lag_now(p3v_index) : 0;
   }
 }
 
 /* The version's present on a clock of clock_gettime, not remembered. */
 static bool now(clockid_t id, struct timespec *time) {
+  int64_t by = behind(id);
   if (clock_gettime(id, time) != 0)
     return false;
-  *time = shifted(*time, -behind(id));
+  *time = shifted(*time, -by);
   return true;
 }
 
@@ -90,7 +92,8 @@ int SHIM(clock_gettime64)(clockid_t id, struct timespec *time) { return SHIM(clo
 time_t SHIM(time)(time_t *result) {
   time_t answer;
   if (!p3v_recall(P3_ASK_TIME, &answer, sizeof answer)) {
-    answer = time(NULL) - p3_lag(p3v_index) / NANO;
+    int64_t lag = p3_lag_now(p3v_index);
+    answer = time(NULL) - lag / NANO;
     p3v_record(P3_ASK_TIME, &answer, sizeof answer);
   }
   if (result)
@@ -104,10 +107,10 @@ time_t SHIM(time64)(time_t *result) { return SHIM(time)(result); }
 int SHIM(gettimeofday)(struct timeval *restrict time, void *restrict zone) {
   struct timeval answer;
   if (!p3v_recall(P3_ASK_TIMEOFDAY, &answer, sizeof answer)) {
+    int64_t lag = p3_lag_now(p3v_index);
     if (gettimeofday(&answer, NULL) != 0)
       return -1;
-    struct timespec exact =
-        shifted((struct timespec){answer.tv_sec, answer.tv_usec * 1000}, -p3_lag(p3v_index));
+    struct timespec exact = shifted((struct timespec){answer.tv_sec, answer.tv_usec * 1000}, -lag);
     answer = (struct timeval){exact.tv_sec, exact.tv_nsec / 1000};
     p3v_record(P3_ASK_TIMEOFDAY, &answer, sizeof answer);
   }
@@ -155,10 +158,11 @@ int SHIM(ftime)(struct timeb *time) {
 clock_t SHIM(clock)(void) {
   clock_t answer;
   if (!p3v_recall(P3_ASK_CPU_CLOCK, &answer, sizeof answer)) {
+    int64_t before = p3_cpu_before_now(p3v_index);
     answer = clock();
     if (answer == (clock_t)-1)
       return answer;
-    answer -= p3_cpu_before(p3v_index) / (NANO / CLOCKS_PER_SEC);
+    answer -= before / (NANO / CLOCKS_PER_SEC);
     p3v_record(P3_ASK_CPU_CLOCK, &answer, sizeof answer);
   }
   return answer;
@@ -197,14 +201,15 @@ clock_t SHIM(times)(struct tms *buffer) {
     struct tms used;
   } answer;
   if (!p3v_recall(P3_ASK_TIMES, &answer, sizeof answer)) {
+    int64_t lag = p3_lag_now(p3v_index);
     answer.elapsed = times(&answer.used);
     if (answer.elapsed == (clock_t)-1)
       return answer.elapsed;
-    if (p3_lag(p3v_index) != 0) {
+    if (lag != 0) {
       long hertz = sysconf(_SC_CLK_TCK);
       struct rusage self = p3_used_before(p3v_index, RUSAGE_SELF);
       struct rusage children = p3_used_before(p3v_index, RUSAGE_CHILDREN);
-      answer.elapsed -= p3_lag(p3v_index) / (NANO / hertz);
+      answer.elapsed -= lag / (NANO / hertz);
       answer.used.tms_utime -= ticks(self.ru_utime, hertz);
       answer.used.tms_stime -= ticks(self.ru_stime, hertz);
       answer.used.tms_cutime -= ticks(children.ru_utime, hertz);

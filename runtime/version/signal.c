@@ -364,7 +364,9 @@ int SHIM(raise)(int signal) {
   if (p3_in_klee() || signal == SIGKILL || signal == SIGSTKFLT)
     return send_itself(signal);
   p3_enter(p3v_index);
+  p3_raising = signal == SIGABRT;
   int result = raise(signal);
+  p3_raising = false;
   p3v_poll();
   return result;
 }
@@ -395,7 +397,9 @@ int SHIM(killpg)(pid_t group, int signal) {
 int SHIM(tgkill)(pid_t process, pid_t thread, int signal) {
   if (signal == SIGKILL && process == p3v_process())
     return send_itself(signal);
+  p3_raising = signal == SIGABRT;
   int result = (int)syscall(SYS_tgkill, p3v_real(process), p3v_real(thread), signal);
+  p3_raising = false;
   p3v_poll();
   return result;
 }
@@ -404,7 +408,9 @@ int SHIM(pthread_kill)(pthread_t thread, int signal) {
   if (signal == SIGKILL || p3_in_klee())
     return send_itself(signal) == 0 ? 0 : errno;
   p3_enter(p3v_index);
+  p3_raising = signal == SIGABRT;
   int result = pthread_kill(thread, signal);
+  p3_raising = false;
   p3v_poll();
   return result;
 }
