@@ -4,6 +4,7 @@
 
 pub mod align;
 pub mod build;
+mod check;
 pub mod dup;
 mod error;
 pub mod execute;

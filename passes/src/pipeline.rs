@@ -9,7 +9,7 @@ use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
 use crate::weave::WeaveOptions;
 use crate::{
-    finish, isolate, link, load, prepare, rename, runtime, terminate, weave, Error, Result,
+    check, finish, isolate, link, load, prepare, rename, runtime, terminate, weave, Error, Result,
 };
 use std::path::PathBuf;
 
@@ -34,6 +34,8 @@ pub struct Options {
     pub native_libraries: Vec<PathBuf>,
     /// What is woven.
     pub weave: WeaveOptions,
+    /// Whether the checker looks at the product after weaving.
+    pub verify: bool,
 }
 
 /// The names of the passes, in pipeline order; the observer of [`merge`] is called with them.
@@ -149,6 +151,9 @@ pub fn merge<'ctx>(
             observe,
         )?;
         observe.after("weave", None, &product)?;
+        if options.verify {
+            check::check(&product)?;
+        }
     }
     finish::finish(&product)?;
     observe.after("finish", None, &product)?;

@@ -14,6 +14,7 @@ extern "C" {
         length: *mut usize,
     ) -> *const c_char;
     fn p3_is_swift_error(value: LLVMValueRef) -> i32;
+    fn p3_same_operation(a: LLVMValueRef, b: LLVMValueRef) -> i32;
 }
 
 /// A place in a source file; `line` counts from 1.
@@ -73,11 +74,12 @@ impl Value {
         }
     }
 
-    /// The comparison or read-modify-write operation of an instruction that has one.
+    /// The comparison or read-modify-write operation of an instruction or constant expression that has one.
     pub(crate) fn operation(self) -> u32 {
-        // SAFETY: asked only of the instruction that has it.
+        let opcode = self.expression_opcode().unwrap_or_else(|| self.opcode());
+        // SAFETY: asked only of what has it.
         unsafe {
-            match self.opcode() {
+            match opcode {
                 LLVMOpcode::LLVMICmp => LLVMGetICmpPredicate(self.0) as u32,
                 LLVMOpcode::LLVMFCmp => LLVMGetFCmpPredicate(self.0) as u32,
                 LLVMOpcode::LLVMAtomicRMW => LLVMGetAtomicRMWBinOp(self.0) as u32,
@@ -191,6 +193,11 @@ impl Value {
         let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
         let found = unsafe { LLVMGetCallSiteEnumAttribute(self.0, index, attribute_kind(kind)) };
         !found.is_null()
+    }
+
+    /// Whether two instructions do the same with their operands, which are not compared but for their types.
+    pub(crate) fn is_same_operation(self, other: Value) -> bool {
+        unsafe { p3_same_operation(self.0, other.0) != 0 }
     }
 
     /// Swift's error register: a parameter or an alloca.

@@ -263,4 +263,24 @@ const char *p3_debug_variable(LLVMValueRef Call, LLVMValueRef *Value, size_t *Le
 }
 
 int p3_is_swift_error(LLVMValueRef V) { return unwrap(V)->isSwiftError(); }
+
+// Whether two instructions do the same with their operands: opcode, types, flags, attributes, metadata. Debug
+// locations and alias scopes do not count.
+int p3_same_operation(LLVMValueRef A, LLVMValueRef B) {
+  auto *I = cast<Instruction>(unwrap(A));
+  auto *J = cast<Instruction>(unwrap(B));
+  if (!I->isSameOperationAs(J) || !I->hasSameSubclassOptionalData(J))
+    return 0;
+  if (auto *Call = dyn_cast<CallBase>(I))
+    if (Call->getFunctionType() != cast<CallBase>(J)->getFunctionType())
+      return 0;
+  SmallVector<std::pair<unsigned, MDNode *>, 4> All[2];
+  I->getAllMetadataOtherThanDebugLoc(All[0]);
+  J->getAllMetadataOtherThanDebugLoc(All[1]);
+  for (auto &List : All)
+    erase_if(List, [](const auto &Entry) {
+      return Entry.first == LLVMContext::MD_alias_scope || Entry.first == LLVMContext::MD_noalias;
+    });
+  return All[0] == All[1];
+}
 }

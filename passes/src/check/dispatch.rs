@@ -1,0 +1,249 @@
+//! Checks a dispatcher: it makes the calls of its versions' pointers, together where the pointers are known to be
+//! the members of one product function, one after the other otherwise.
+
+use super::Tables;
+use crate::llvm::{Block, Type, Value};
+use inkwell::llvm_sys::LLVMOpcode;
+use std::collections::HashMap;
+
+pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
+    let calls = &tables.dispatchers.borrow()[&dispatcher];
+    let parameters = dispatcher.parameters();
+    let count: usize = calls
+        .iter()
+        .map(|(_, ty)| 1 + ty.parameter_types().len())
+        .sum();
+    // The record of the place may stand in front.
+    let first = parameters.len().saturating_sub(count);
+    let mut parameters = parameters.into_iter().skip(first);
+    let pointers: Vec<Value> = parameters.by_ref().take(calls.len()).collect();
+    let arguments: Vec<Vec<Value>> = calls
+        .iter()
+        .map(|(_, ty)| {
+            parameters
+                .by_ref()
+                .take(ty.parameter_types().len())
+                .collect()
+        })
+        .collect();
+    let mut predecessors: HashMap<Block, Vec<(Block, usize)>> = HashMap::new();
+    for block in dispatcher.blocks() {
+        let successors = block.terminator().map(Value::successors);
+        for (index, next) in successors.unwrap_or_default().into_iter().enumerate() {
+            predecessors.entry(next).or_default().push((block, index));
+        }
+    }
+    // How many versions have made their calls on entry of a block.
+    let mut entered: HashMap<Block, usize> = HashMap::new();
+    let mut results: Vec<Value> = vec![dispatcher; calls.len()];
+    let mut work: Vec<(Block, usize)> = dispatcher
+        .blocks()
+        .first()
+        .map(|&b| (b, 0))
+        .into_iter()
+        .collect();
+    while let Some((block, made)) = work.pop() {
+        match entered.insert(block, made) {
+            Some(before) if before != made => return Err("a call is missing or made twice".into()),
+            Some(_) => continue,
+            None => {}
+        }
+        let mut made = made;
+        let mut product = None;
+        for instruction in block.instructions() {
+            if instruction.is_call() {
+                let callee = instruction.called_function();
+                if let Some(members) = callee.and_then(|callee| tables.products.get(&callee)) {
+                    let known = known_pointers(block, &predecessors);
+                    if made > 0 {
+                        return Err("a call is made twice".into());
+                    }
+                    product = Some(together(
+                        instruction,
+                        members,
+                        calls,
+                        &pointers,
+                        &arguments,
+                        &known,
+                    )?);
+                    made = calls.len();
+                } else if made < calls.len() && instruction.called_operand() == Some(pointers[made])
+                {
+                    let given: Vec<Value> = (0..instruction.argument_count())
+                        .filter_map(|i| instruction.operand(i))
+                        .collect();
+                    if instruction.called_type() != calls[made].1 || given != arguments[made] {
+                        return Err(not_called(instruction));
+                    }
+                    results[made] = instruction;
+                    made += 1;
+                } else if !super::walk::is_glue_call(instruction) {
+                    return Err(not_called(instruction));
+                }
+            } else if !is_harmless(instruction) {
+                return Err(format!(
+                    "`{}` belongs to no version",
+                    instruction.print().trim()
+                ));
+            }
+        }
+        let Some(terminator) = block.terminator() else {
+            continue;
+        };
+        if terminator.opcode() == LLVMOpcode::LLVMRet {
+            if made != calls.len() {
+                return Err("a call is missing".into());
+            }
+            if let Some(all) = terminator.operand(0) {
+                let expected: Vec<CallResult> = match product {
+                    Some(results) => results,
+                    None => (0..calls.len())
+                        .filter(|&k| !calls[k].1.return_type().is_void())
+                        .map(|k| (results[k], None))
+                        .collect(),
+                };
+                check_result(all, &expected)?;
+            }
+        }
+        // A version that has ended in a child makes no call.
+        let tested = match terminator.successors().len() {
+            2 => terminator.operand(0).and_then(super::tested_flag),
+            _ => None,
+        };
+        for (index, next) in terminator.successors().into_iter().enumerate() {
+            let ended = tested.is_some_and(|(version, has_ended)| {
+                has_ended == (index == 0) && calls.get(made).is_some_and(|call| call.0 == version)
+            });
+            work.push((next, made + usize::from(ended)));
+        }
+    }
+    Ok(())
+}
+
+fn not_called(call: Value) -> String {
+    format!("`{}` is not what was called", call.print().trim())
+}
+
+/// What computes and touches no memory, and loads of alive flags.
+fn is_harmless(instruction: Value) -> bool {
+    instruction.is_terminator()
+        || super::walk::is_flag_of_glue(instruction)
+        || matches!(
+            instruction.opcode(),
+            LLVMOpcode::LLVMICmp
+                | LLVMOpcode::LLVMPHI
+                | LLVMOpcode::LLVMAnd
+                | LLVMOpcode::LLVMOr
+                | LLVMOpcode::LLVMExtractValue
+                | LLVMOpcode::LLVMInsertValue
+        )
+}
+
+/// A member's result: a call, or a field of what a call returns.
+type CallResult = (Value, Option<u32>);
+
+fn together(
+    call: Value,
+    members: &[(usize, Value)],
+    calls: &[(usize, Type)],
+    pointers: &[Value],
+    arguments: &[Vec<Value>],
+    known: &HashMap<Value, Value>,
+) -> Result<Vec<CallResult>, String> {
+    let fail = || format!("`{}` is not what was called", call.print().trim());
+    let mut rest = members.len() as u32;
+    let mut results: Vec<Option<CallResult>> = vec![None; calls.len()];
+    let mut called = 0;
+    let mut field = 0;
+    for (index, &(version, function)) in members.iter().enumerate() {
+        let ty = function.value_type();
+        let count = ty.parameter_types().len() as u32;
+        let mine: Vec<Value> = (rest..rest + count)
+            .filter_map(|i| call.operand(i))
+            .collect();
+        rest += count;
+        let this_field = (!ty.return_type().is_void()).then_some(field);
+        field += u32::from(this_field.is_some());
+        let k = calls.iter().position(|(v, _)| *v == version);
+        match (call.operand(index as u32).and_then(Value::as_integer), k) {
+            (Some(0), None) => {}
+            (Some(1), Some(k)) => {
+                let good = calls[k].1 == ty
+                    && mine == arguments[k]
+                    && known.get(&pointers[k]) == Some(&function);
+                if !good {
+                    return Err(fail());
+                }
+                called += 1;
+                results[k] = this_field.map(|field| (call, Some(field)));
+            }
+            _ => return Err(fail()),
+        }
+    }
+    match called == calls.len() {
+        true => Ok(results.into_iter().flatten().collect()),
+        false => Err(fail()),
+    }
+}
+
+/// What pointers are known to be at a block: comparisons with functions on the only way to it.
+fn known_pointers(
+    block: Block,
+    predecessors: &HashMap<Block, Vec<(Block, usize)>>,
+) -> HashMap<Value, Value> {
+    let mut known = HashMap::new();
+    let mut block = block;
+    while let Some([(from, index)]) = predecessors.get(&block).map(Vec::as_slice) {
+        let condition = from.terminator().and_then(|t| t.operand(0));
+        if let (Some(condition), 0) = (condition, *index) {
+            const EQUAL: u32 = 32;
+            let is_equality = condition.is_instruction()
+                && condition.opcode() == LLVMOpcode::LLVMICmp
+                && condition.operation() == EQUAL;
+            if let (true, [pointer, function]) = (is_equality, &condition.operands()[..]) {
+                known.insert(*pointer, *function);
+            }
+        }
+        block = *from;
+    }
+    known
+}
+
+fn check_result(all: Value, results: &[CallResult]) -> Result<(), String> {
+    for (field, &(call, part)) in results.iter().enumerate() {
+        let mut rest = all;
+        let found = loop {
+            if !rest.is_instruction() || rest.opcode() != LLVMOpcode::LLVMInsertValue {
+                break None;
+            }
+            if rest.indices() == [field as u32] {
+                break rest.operand(1);
+            }
+            match rest.operand(0) {
+                Some(next) => rest = next,
+                None => break None,
+            }
+        };
+        let good = found.is_some_and(|value| match part {
+            // Undefined if the version has ended.
+            None if value.is_instruction() && value.opcode() == LLVMOpcode::LLVMPHI => value
+                .incoming_values()
+                .into_iter()
+                .all(|value| value == call || value.is_undefined()),
+            None => value == call,
+            Some(part) => {
+                value.is_instruction()
+                    && value.opcode() == LLVMOpcode::LLVMExtractValue
+                    && value.operand(0) == Some(call)
+                    && value.indices() == [part]
+            }
+        });
+        if !good {
+            return Err(format!(
+                "result {field} of `{}` is lost",
+                call.print().trim()
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! **check**: verifies that weaving kept every version intact.
+//!
+//! Input: the product after weave, in which the versions' plain functions `_PPi_f` stand beside the product
+//! functions `_PP_f` and their continuations. Guarantee: for every version, what a product function does along
+//! any path is what the version's plain function does along one of its own paths: the same instructions in the
+//! same order on the same version's values, the same branches by the version's own conditions, the same
+//! arguments and result. What belongs to no version can neither change nor read a version's memory.
+//!
+//! It shares no table with weave. What it takes for granted is the shape of the interface: the parameters
+//! of a product function, the frame with one field per value, a number that says where each version goes on
+//! (-1: it has returned) and a switch per version that obeys it. Everything else is found by walking product
+//! and plain functions side by side (`walk.rs`) and by tracing values back (`values.rs`).
+//!
+//! Not checked: that versions do not wait for ever between two of their instructions; hand-written models.
+
+mod body;
+mod dispatch;
+mod plain;
+mod values;
+mod walk;
+
+use crate::llvm::{self, Module, Type, Value};
+use crate::{Error, Result};
+use body::Body;
+use inkwell::llvm_sys::LLVMOpcode;
+use plain::{Plain, Pos};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use walk::{Member, Walk};
+
+/// Calls that weave may insert: functions of runtime/core that leave the versions' memory alone.
+const GLUE_CALLS: [&str; 3] = ["p3_enter", "p3_touch", "p3_parted"];
+
+/// The number of a version that has returned.
+const RETURNED: u64 = u32::MAX as u64;
+
+/// Dispatchers, and the calls that they stand for: versions and function types.
+type Dispatchers = HashMap<Value, Vec<(usize, Type)>>;
+
+/// What is learned about product functions and about one pair of lock-step function and continuation.
+#[derive(Default)]
+struct Tables {
+    /// Per product function: its members, with their versions.
+    products: Rc<HashMap<Value, Vec<(usize, Value)>>>,
+    dispatchers: Rc<RefCell<Dispatchers>>,
+    /// Per member: what the numbers mean at which versions go on.
+    labels: Vec<HashMap<u64, Vec<Pos>>>,
+    /// Per member: what the numbers of meeting points mean.
+    met: Vec<HashMap<u64, Vec<Pos>>>,
+    /// Per member, number and field: the position whose branch is on what is handed over in the field there.
+    handed_over: HashMap<(usize, u64, u32), Pos>,
+    /// Per member and number: where the continuation was found to go on.
+    resumed: HashMap<(usize, u64), Pos>,
+    /// What the frame's fields hold.
+    homes: RefCell<HashMap<u32, (usize, Value)>>,
+    /// The other way round.
+    fields_of: HashMap<(usize, Value), u32>,
+}
+
+fn is_product_name(name: &str) -> bool {
+    name.starts_with("_PP_")
+}
+
+fn is_dispatcher_name(name: &str) -> bool {
+    name.starts_with("_PP_dispatch.")
+}
+
+/// The version (from 0) in whose name space a symbol is.
+fn version_of(name: &str) -> Option<usize> {
+    let (number, _) = name.strip_prefix("_PP")?.split_once('_')?;
+    number.parse::<usize>().ok()?.checked_sub(1)
+}
+
+/// Verifies all product functions of `module`; the error is the first violation.
+pub(crate) fn check(module: &Module) -> Result<()> {
+    match violations(module).into_iter().next() {
+        Some(first) => Err(first),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with the product functions of `module`, at most one violation per function.
+fn violations(module: &Module) -> Vec<Error> {
+    let mut found = Vec::new();
+    let mut products = HashMap::new();
+    let mut all = Vec::new();
+    for function in llvm::functions(module) {
+        let name = function.name_text();
+        let first = function
+            .parameters()
+            .first()
+            .and_then(|p| p.ty().integer_width());
+        if function.is_declaration() || !is_product_name(&name) || first != Some(1) {
+            continue;
+        }
+        if let Some(members) = members_of(function) {
+            products.insert(function, members);
+            all.push(function);
+        } else if !is_model(function) {
+            found.push(violation(function, "its members cannot be seen"));
+        }
+    }
+    let tables = Tables {
+        products: Rc::new(products),
+        ..Tables::default()
+    };
+    for function in all {
+        found.extend(check_product(function, &tables).err());
+    }
+    let mut dispatchers: Vec<Value> = tables.dispatchers.borrow().keys().copied().collect();
+    dispatchers.sort_by_key(|dispatcher| dispatcher.name());
+    for dispatcher in dispatchers {
+        found.extend(
+            dispatch::check(dispatcher, &tables)
+                .err()
+                .map(|what| violation(dispatcher, what)),
+        );
+    }
+    found
+}
+
+fn violation(function: Value, what: impl std::fmt::Display) -> Error {
+    Error::internal("check", format!("{}: {what}", function.name_text()))
+}
+
+/// A product function's members: what it calls when only one activation variable is set.
+fn members_of(product: Value) -> Option<Vec<(usize, Value)>> {
+    let mut members = Vec::new();
+    for parameter in product.parameters() {
+        if parameter.ty().integer_width() != Some(1) {
+            break;
+        }
+        // Where a version may have ended in a child, its flag is looked at as well.
+        let conditions = parameter.users().into_iter().filter(|user| {
+            user.opcode() == LLVMOpcode::LLVMAnd
+                && user
+                    .operands()
+                    .iter()
+                    .any(|&operand| tested_flag(operand).is_some())
+        });
+        let branch = conditions
+            .chain([parameter])
+            .flat_map(|condition| condition.users())
+            .find(|user| user.opcode() == LLVMOpcode::LLVMBr);
+        let Some(branch) = branch else {
+            break;
+        };
+        let call = branch.successors()[0]
+            .instructions()
+            .into_iter()
+            .find(|instruction| instruction.is_call())?;
+        let member = call.called_function()?;
+        members.push((version_of(&member.name_text())?, member));
+    }
+    let count: usize = members.iter().map(|m| 1 + m.1.parameters().len()).sum();
+    let in_order = members.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    (members.len() >= 2 && in_order && count == product.parameters().len()).then_some(members)
+}
+
+/// Whether a product function only calls a hand-written model.
+fn is_model(product: Value) -> bool {
+    product.blocks().len() == 1
+}
+
+fn check_product(product: Value, tables: &Tables) -> Result<()> {
+    let found = tables.products[&product].clone();
+    let mut result = 0;
+    let members: Vec<Member> = found
+        .iter()
+        .map(|&(version, function)| {
+            let returns = !function.value_type().return_type().is_void();
+            let field = returns.then_some(result);
+            result += u32::from(returns);
+            Member {
+                version,
+                plain: Plain::of(function),
+                result: field,
+            }
+        })
+        .collect();
+    let tables = Tables {
+        labels: vec![HashMap::new(); members.len()],
+        met: vec![HashMap::new(); members.len()],
+        products: tables.products.clone(),
+        dispatchers: tables.dispatchers.clone(),
+        ..Tables::default()
+    };
+    let fail = |function: Value| move |what: String| violation(function, what);
+
+    let body = Body::of(product, members.len(), false).map_err(fail(product))?;
+    let continuation = body
+        .departures
+        .first()
+        .and_then(|call| call.called_function());
+    let mut lockstep = Walk::new(&members, body, tables, false);
+    lockstep.walk().map_err(fail(product))?;
+    lockstep.settle().map_err(fail(product))?;
+    lockstep.look_at_departures();
+    if let Some(function) = continuation {
+        let body = Body::of(function, members.len(), true).map_err(fail(function))?;
+        let mut walk = Walk::new(&members, body, std::mem::take(&mut lockstep.tables), true);
+        walk.walk().map_err(fail(function))?;
+        // Fields that only lead to other fields get their meaning on the way.
+        loop {
+            let before = walk.tables.homes.borrow().len();
+            walk.tables.fields_of = walk
+                .tables
+                .homes
+                .borrow()
+                .iter()
+                .map(|(&field, &home)| (home, field))
+                .collect();
+            walk.settle().map_err(fail(function))?;
+            walk.verify_values().map_err(fail(function))?;
+            if walk.tables.homes.borrow().len() == before {
+                break;
+            }
+        }
+        walk.remember_resumptions();
+        lockstep.tables = walk.tables;
+    }
+    lockstep.verify_values().map_err(fail(product))?;
+    lockstep.verify_departures().map_err(fail(product))
+}
+
+/// The version whose alive flag a comparison tests, and whether it holds if the version has ended.
+fn tested_flag(condition: Value) -> Option<(usize, bool)> {
+    if !condition.is_instruction() || condition.opcode() != LLVMOpcode::LLVMICmp {
+        return None;
+    }
+    let (load, zero) = (condition.operand(0)?, condition.operand(1)?);
+    let is_load = load.is_instruction() && load.opcode() == LLVMOpcode::LLVMLoad;
+    let flag = load.operand(0).filter(|flag| is_load && flag.is_global())?;
+    let name = flag.name_text();
+    let version = version_of(&name).filter(|_| name.ends_with("_p3v_alive"))?;
+    let has_ended = match condition.operation() {
+        EQUAL => true,
+        NOT_EQUAL => false,
+        _ => return None,
+    };
+    zero.is_null().then_some((version, has_ended))
+}
+
+/// LLVM's numbers of predicates.
+const EQUAL: u32 = 32;
+const NOT_EQUAL: u32 = 33;
