@@ -18,6 +18,23 @@ impl Pos {
         block: u32::MAX - 1,
         index: 0,
     };
+    /// Set in the index of positions on an edge.
+    const EDGE: u32 = 1 << 31;
+
+    /// Behind the branch at a block's end and before the phis of the block that it goes to.
+    pub(super) fn on_edge(block: u32, target: u32) -> Pos {
+        Pos {
+            block,
+            index: Pos::EDGE | target,
+        }
+    }
+
+    /// Where an edge goes that this position is on.
+    pub(super) fn edge_target(self) -> Option<u32> {
+        let is_on_edge = self.block < Pos::GUARD.block && self.index & Pos::EDGE != 0;
+        is_on_edge.then_some(self.index & !Pos::EDGE)
+    }
+
     /// It has returned, or was never active.
     pub(super) const RETURNED: Pos = Pos {
         block: u32::MAX,
@@ -191,12 +208,13 @@ impl Plain {
             return Vec::new();
         }
         let block = &self.blocks[pos.block as usize];
-        let rest = &block.body[pos.index as usize..];
+        let rest = block.body.get(pos.index as usize..).unwrap_or_default();
         let computed: HashSet<Value> = rest.iter().copied().collect();
         let mut seen = HashSet::new();
+        let ending = pos.edge_target().is_none().then_some(&block.terminator);
         let used = rest
             .iter()
-            .chain([&block.terminator])
+            .chain(ending)
             .flat_map(|instruction| instruction.operands())
             .filter(|&operand| is_local(operand));
         used.chain(self.live_out[pos.block as usize].iter().copied())
@@ -210,12 +228,13 @@ impl Plain {
             return false;
         }
         let block = &self.blocks[pos.block as usize];
-        let rest = &block.body[pos.index as usize..];
+        let rest = block.body.get(pos.index as usize..).unwrap_or_default();
+        let ending = pos.edge_target().is_none().then_some(&block.terminator);
         let used = match pos.index {
             0 => block.operands.contains(&value),
             _ => rest
                 .iter()
-                .chain([&block.terminator])
+                .chain(ending)
                 .any(|instruction| instruction.operands().contains(&value)),
         };
         let computed_here = self
@@ -263,6 +282,11 @@ impl Plain {
 
     pub(super) fn start(&self, block: u32) -> Pos {
         self.normal(Pos { block, index: 0 })
+    }
+
+    /// Stands for the function's result where a value is asked for: nothing has this for an operand.
+    pub(super) fn result(&self) -> Value {
+        self.blocks[0].terminator
     }
 
     /// A position for messages.

@@ -52,7 +52,7 @@ impl Walk<'_> {
                 continue;
             }
             let (block, here, k, there) = goal;
-            let is_result = there == self.members[k].plain.function;
+            let is_result = there == self.members[k].plain.result();
             let state = self.states[block as usize]
                 .as_ref()
                 .map(|states| &states[k]);
@@ -240,7 +240,10 @@ impl Walk<'_> {
                 ) else {
                     return true;
                 };
-                if !matches!(log.out[k], State::At(_)) {
+                // What a number says is looked at where the number is given.
+                let terminator = self.body.blocks[edge.from as usize].terminator;
+                let is_dispatch = terminator.opcode() == LLVMOpcode::LLVMSwitch;
+                if is_dispatch && !matches!(log.out[k], State::At(_)) {
                     return true;
                 }
                 // The steps of an edge follow one another; those up to `pos` have been taken.
@@ -275,7 +278,7 @@ impl Walk<'_> {
             return Local::OnEntry(here, there);
         };
         loop {
-            let is_result = there == plain.function;
+            let is_result = there == plain.result();
             if !is_result && !is_local(there) {
                 return answer(here == there || there.is_undefined());
             }
@@ -312,7 +315,7 @@ impl Walk<'_> {
         }
         match position_kind(self, block, here) {
             Kind::Loaded(field) => {
-                if there == plain.function {
+                if there == plain.result() {
                     return Local::No;
                 }
                 let mut homes = self.tables.homes.borrow_mut();
@@ -362,7 +365,7 @@ impl Walk<'_> {
                 }
             }
             for (k, here) in returns {
-                let result = self.members[k].plain.function;
+                let result = self.members[k].plain.result();
                 if !self.prove(block, END, here, k, result) {
                     return Err(format!(
                         "`{}` is not the result of version {}",

@@ -70,6 +70,8 @@ pub(super) enum Def {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Move {
     Begin,
+    /// A branch is decided.
+    Decide,
     Skip,
     Along(u32, u32),
     Return(u32),
@@ -470,7 +472,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             if let Some(k) = self.partial_call(block, instruction, &cursor) {
-                let key = (k, self.members[k].plain.function);
+                let key = (k, self.members[k].plain.result());
                 log.defs
                     .entry(key)
                     .or_default()
@@ -824,6 +826,9 @@ impl<'a> Walk<'a> {
                 false => Some((Pos::RETURNED, Move::Skip)),
             };
         }
+        if let Some(target) = pos.edge_target() {
+            return Some((plain.start(target), Move::Along(pos.block, target)));
+        }
         let block = plain.at_end(pos)?;
         let terminator = block.terminator;
         let target = match terminator.opcode() {
@@ -839,7 +844,11 @@ impl<'a> Walk<'a> {
                         self.known(k, condition, facts)?
                     }
                 };
-                self.decide(terminator, &block.successors, &known)?
+                let target = self.decide(terminator, &block.successors, &known)?;
+                if !plain.blocks[target as usize].phis.is_empty() {
+                    return Some((Pos::on_edge(pos.block, target), Move::Decide));
+                }
+                target
             }
             _ => return None,
         };
@@ -876,10 +885,10 @@ impl<'a> Walk<'a> {
                 Move::Along(from, to) if plain.blocks[to as usize].phis.contains(&value) => {
                     value = plain.incoming(value, from)?;
                 }
-                Move::Return(block) if value == plain.function => {
+                Move::Return(block) if value == plain.result() => {
                     value = plain.blocks[block as usize].terminator.operand(0)?;
                 }
-                Move::Skip if value == plain.function => return None,
+                Move::Skip if value == plain.result() => return None,
                 _ => {}
             }
         }
@@ -1091,15 +1100,15 @@ impl<'a> Walk<'a> {
                 }
                 Move::Return(block) => log
                     .defs
-                    .entry((k, plain.function))
+                    .entry((k, plain.result()))
                     .or_default()
                     .push((ord, Def::Return(block))),
                 Move::Skip => log
                     .defs
-                    .entry((k, plain.function))
+                    .entry((k, plain.result()))
                     .or_default()
                     .push((ord, Def::Anything)),
-                Move::Begin => {}
+                Move::Begin | Move::Decide => {}
             }
         }
     }
@@ -1406,6 +1415,17 @@ impl Walk<'_> {
                     return Ok(());
                 }
                 let is_there = |k: usize| {
+                    if let State::Suspended {
+                        label,
+                        met: Met::Vacuous,
+                    } = cursor[k]
+                    {
+                        // It has returned, but nobody comes here who has.
+                        let facts = self.gather(k, Place::Block(block), Some(label));
+                        return facts.same.iter().any(|&(a, b, same, _)| {
+                            !same && a == label && b.as_integer() == Some(RETURNED)
+                        });
+                    }
                     let place = match log.moved[k] {
                         true => Place::Unknowing,
                         false => Place::Block(block),
