@@ -25,7 +25,7 @@ use body::Body;
 use inkwell::llvm_sys::LLVMOpcode;
 use plain::{Plain, Pos};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use walk::{Member, Walk};
 
@@ -54,7 +54,9 @@ struct Tables {
     resumed: HashMap<(usize, u64), Pos>,
     /// What the frame's fields hold.
     homes: RefCell<HashMap<u32, (usize, Value)>>,
-    /// The other way round.
+    /// The values that are known to have a field.
+    bound: RefCell<HashSet<(usize, Value)>>,
+    /// The field of each.
     fields_of: HashMap<(usize, Value), u32>,
 }
 

@@ -321,8 +321,12 @@ impl Walk<'_> {
                 let mut homes = self.tables.homes.borrow_mut();
                 match homes.get(&field) {
                     Some(home) => answer(*home == (k, there)),
-                    None if self.may_bind.get() => {
+                    // A value has one field.
+                    None if self.may_bind.get()
+                        && !self.tables.bound.borrow().contains(&(k, there)) =>
+                    {
                         homes.insert(field, (k, there));
+                        self.tables.bound.borrow_mut().insert((k, there));
                         Local::Yes
                     }
                     None => Local::No,

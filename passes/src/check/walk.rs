@@ -1182,6 +1182,7 @@ impl<'a> Walk<'a> {
     fn bind(&self, k: usize, here: Value, there: Value, log: &Log) {
         if let Some(field) = self.field_loaded(here) {
             if is_local(there) && !log.stores.contains_key(&field) {
+                self.tables.bound.borrow_mut().insert((k, there));
                 self.tables
                     .homes
                     .borrow_mut()
