@@ -19,10 +19,6 @@
 //@ run: much
 //@ args: "seq 300000"
 //@ expect: output
-//@ run: no reader
-//@ args: "exec seq 300000"
-//@ stdout: head 5
-//@ expect: output
 //@ run: no reader, and nothing to write
 //@ args: "exec timeout 4 tail -s 0.1 -f /dev/null"
 //@ stdout: head 5
