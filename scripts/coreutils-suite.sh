@@ -6,6 +6,7 @@
 #   --programs LIST  replace only these programs (comma-separated; default: all)
 #   --tests LIST     run only these tests (comma-separated, as in tests/local.mk: misc/cut.pl; default: all)
 #   --known FILE     explained differences (default: testsuite/KNOWN.md)
+# P3_MERGE_FLAGS are the flags of merge: --no-weave unless set, since KNOWN.md lists what such products do.
 #   --build-only     merge, verify and build the programs, run nothing
 #   --from PRODUCTS  do not merge; use the executables of this directory as products
 #   -O LEVEL         the corpus's optimisation level, 0 (default) or 2
@@ -58,7 +59,7 @@ make_product() {
   [ "$out" -nt "$p3_ir" ] && [ "$out" -nt "$base/bin/$program" ] && return
   rm -f "$out"
   {
-    "$p3_ir" merge "$base/bin/$program" "$base/bin/$program" -o "$out.bc" &&
+    "$p3_ir" merge ${P3_MERGE_FLAGS---no-weave} "$base/bin/$program" "$base/bin/$program" -o "$out.bc" &&
       opt-16 -passes=verify -disable-output "$out.bc" &&
       "$p3_ir" build "$out.bc" -o "$out" -- "-O$level" "$suite/defaults.c"
   } >"$out.log" 2>&1
