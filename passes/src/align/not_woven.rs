@@ -59,6 +59,9 @@ const WAIT_FOR_SIGNALS: [&str; 12] = [
     "ualarm",
 ];
 
+/// The functions by which a program goes on in a child as well.
+const FORKS: [&str; 6] = ["_Fork", "__fork", "daemon", "fork", "forkpty", "vfork"];
+
 /// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
 ///
 /// The rounding mode and the exception flags are registers, which versions that alternate within a block would
@@ -70,6 +73,10 @@ pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Op
         return Some(format!("the program uses {name} of <fenv.h>"));
     }
     if let Some(name) = WAIT_FOR_SIGNALS.into_iter().find(|name| uses(name)) {
+        return Some(format!("the program uses {name}"));
+    }
+    // Children of versions that alternate live at the same time, and would race for input that can be read once.
+    if let Some(name) = FORKS.into_iter().find(|name| uses(name)) {
         return Some(format!("the program uses {name}"));
     }
     // A handler that jumps leaves what the runtime does around it, for all versions.
