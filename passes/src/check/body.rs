@@ -1,6 +1,6 @@
 //! The checker's reading of a product function's body: blocks, edges, the frame's fields, label variables.
 
-use super::plain::is_phi;
+use super::plain::{is_phi, numbers_of};
 use crate::llvm::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::cell::RefCell;
@@ -88,11 +88,7 @@ impl Body {
         is_continuation: bool,
     ) -> Result<Body, String> {
         let all = function.blocks();
-        let index_of: HashMap<Block, u32> = all
-            .iter()
-            .enumerate()
-            .map(|(index, &block)| (block, index as u32))
-            .collect();
+        let index_of = numbers_of(&all);
         let mut blocks = Vec::new();
         let mut block_of = HashMap::new();
         let mut departures = Vec::new();

@@ -92,14 +92,16 @@ fn does_nothing(instruction: Value) -> bool {
     })
 }
 
+/// The blocks' numbers in their order.
+pub(super) fn numbers_of(blocks: &[Block]) -> HashMap<Block, u32> {
+    let numbered = blocks.iter().zip(0..);
+    numbered.map(|(&block, number)| (block, number)).collect()
+}
+
 impl Plain {
     pub(super) fn of(function: Value) -> Plain {
         let all = function.blocks();
-        let index_of: HashMap<Block, u32> = all
-            .iter()
-            .enumerate()
-            .map(|(index, &block)| (block, index as u32))
-            .collect();
+        let index_of = numbers_of(&all);
         let mut blocks = Vec::new();
         let mut static_allocas = Vec::new();
         let mut place_of = HashMap::new();
@@ -112,7 +114,7 @@ impl Plain {
                     block: number as u32,
                     index: body.len() as u32,
                 };
-                if instruction.opcode() == LLVMOpcode::LLVMPHI {
+                if is_phi(instruction) {
                     phis.push(instruction);
                 } else if instruction.is_terminator() {
                     terminator = Some(instruction);
