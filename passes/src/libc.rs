@@ -185,22 +185,22 @@ pub(crate) fn switches_version(name: &str) -> bool {
     SWITCHES.contains(&name)
 }
 
-/// Whether this function of libc returns in a new process as well.
+/// The functions of libc by which a program goes on in a child as well.
+pub(crate) const FORKS: [&str; 8] = [
+    "_Fork",
+    "__fork",
+    "__libc_fork",
+    "__vfork",
+    "daemon",
+    "fork",
+    "forkpty",
+    "vfork",
+];
+
+/// Whether this function of libc may return in a new process as well: one of [`FORKS`], or one that makes the
+/// system call.
 pub(crate) fn returns_in_child(name: &str) -> bool {
-    const FORKS: [&str; 11] = [
-        "_Fork",
-        "__fork",
-        "__libc_fork",
-        "__vfork",
-        "clone",
-        "daemon",
-        "fork",
-        "forkpty",
-        "syscall",
-        "vfork",
-        "unshare",
-    ];
-    FORKS.contains(&name)
+    FORKS.contains(&name) || ["clone", "syscall"].contains(&name)
 }
 
 /// Whether this function of libc lets other code of the program begin while the program runs: handlers of

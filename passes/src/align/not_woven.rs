@@ -1,7 +1,7 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
 use crate::llvm::{self, Module, Value};
-use crate::runtime;
+use crate::{libc, runtime};
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 /// Names under which libraries declare functions that return twice, for callers compiled without their headers.
@@ -59,9 +59,6 @@ const WAIT_FOR_SIGNALS: [&str; 12] = [
     "ualarm",
 ];
 
-/// The functions by which a program goes on in a child as well.
-const FORKS: [&str; 6] = ["_Fork", "__fork", "daemon", "fork", "forkpty", "vfork"];
-
 /// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
 ///
 /// The rounding mode and the exception flags are registers, which versions that alternate within a block would
@@ -76,7 +73,7 @@ pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Op
         return Some(format!("the program uses {name}"));
     }
     // Children of versions that alternate live at the same time, and would race for input that can be read once.
-    if let Some(name) = FORKS.into_iter().find(|name| uses(name)) {
+    if let Some(name) = libc::FORKS.into_iter().find(|name| uses(name)) {
         return Some(format!("the program uses {name}"));
     }
     // A handler that jumps leaves what the runtime does around it, for all versions.
