@@ -31,11 +31,6 @@ impl Builder {
         builder
     }
 
-    /// A builder in front of the first instruction of a function's body.
-    pub(crate) fn at_start(function: Value) -> Builder {
-        Builder::before(function.blocks()[0].instructions()[0])
-    }
-
     /// The block that the builder inserts into.
     pub(crate) fn block(&self) -> Block {
         Block(unsafe { LLVMGetInsertBlock(self.0) })
@@ -130,6 +125,17 @@ impl Builder {
 
     pub(crate) fn branch(&self, target: Block) -> Value {
         Value(unsafe { LLVMBuildBr(self.0, target.0) })
+    }
+
+    pub(crate) fn phi(&self, ty: Type, incoming: &[(Value, Block)]) -> Value {
+        let (mut values, mut blocks): (Vec<_>, Vec<_>) =
+            incoming.iter().map(|(v, b)| (v.0, b.0)).unzip();
+        unsafe {
+            let phi = LLVMBuildPhi(self.0, ty.0, c"".as_ptr());
+            let count = incoming.len() as u32;
+            LLVMAddIncoming(phi, values.as_mut_ptr(), blocks.as_mut_ptr(), count);
+            Value(phi)
+        }
     }
 
     pub(crate) fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {

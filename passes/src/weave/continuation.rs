@@ -312,7 +312,7 @@ struct Partings<'a> {
 }
 
 impl Surroundings for Partings<'_> {
-    fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool) -> Block {
+    fn exit(&mut self, copier: &Copier, group: GroupId) -> Block {
         if let Some(&block) = self.blocks.get(&group) {
             return block;
         }

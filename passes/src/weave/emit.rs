@@ -138,9 +138,8 @@ impl Copier<'_> {
 
 /// What differs between the two places where versions run in lock-step.
 pub(super) trait Surroundings {
-    /// The block that all versions go to when they cannot follow the end of `group` together: `differ` if
-    /// that is because their conditions differ, otherwise because what follows is not matched.
-    fn exit(&mut self, copier: &Copier, group: GroupId, differ: bool) -> Block;
+    /// The block that all versions go to when they cannot follow the end of `group` together.
+    fn exit(&mut self, copier: &Copier, group: GroupId) -> Block;
 
     /// Ends the function with the members' return values.
     fn finish(&mut self, copier: &Copier, builder: Builder, results: &[Option<Value>]);
@@ -251,7 +250,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .iter()
             .map(|&version| self.products.forks.has_ended(builder, version))
             .reduce(|any, one| builder.or(any, one));
-        let exit = surroundings.exit(self.copier, group, false);
+        let exit = surroundings.exit(self.copier, group);
         let on = self.copier.block("on");
         match ended {
             Some(ended) => builder.conditional_branch(ended, exit, on),
@@ -332,7 +331,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
     ) -> Block {
         match self.copier.plan.group_of_targets(targets) {
             Some(next) => self.edge(group, next),
-            None => surroundings.exit(self.copier, group, false),
+            None => surroundings.exit(self.copier, group),
         }
     }
 
@@ -394,7 +393,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 self.emit_switch(group, builder, &all, &successors, copies, surroundings);
             }
             _ => {
-                let exit = surroundings.exit(copier, group, false);
+                let exit = surroundings.exit(copier, group);
                 builder.branch(exit);
             }
         }
@@ -424,7 +423,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let mut differs = Vec::new();
         for (k, &condition) in conditions.iter().enumerate().skip(1) {
             if condition.ty() != first.ty() {
-                let exit = surroundings.exit(copier, group, true);
+                let exit = surroundings.exit(copier, group);
                 builder.branch(exit);
                 return None;
             }
@@ -439,7 +438,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .iter()
             .copied()
             .reduce(|any, one| builder.or(any, one))?;
-        let mut exit = surroundings.exit(copier, group, true);
+        let mut exit = surroundings.exit(copier, group);
         if self.products.checks.divergence && !self.tests_alive(group) {
             exit = self.emit_report(builder, terminators, &differs, exit);
         }

@@ -6,8 +6,8 @@
 use super::continuation::Continuation;
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
 use super::plan::{GroupId, Plan};
-use super::products::{build_return, Product, Products};
-use crate::llvm::{Block, Builder, Subprogram, Types, Value};
+use super::products::{build_return, call_apart, Product, Products, SoloCall};
+use crate::llvm::{Block, Builder, Subprogram, Type, Types, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Writes the body of `product`; returns the groups at whose ends versions may leave lock-step.
@@ -57,13 +57,13 @@ pub(super) fn emit(
         .iter()
         .fold(active[0], |all, &one| builder.and(all, one));
     builder.conditional_branch(all_active, together, apart);
-    let partial = Partial {
-        copier: &copier,
+    emit_partial(
+        copier.builder(apart),
         product,
         products,
-        entry,
-    };
-    promotable.extend(partial.emit(apart, &active, &arguments));
+        &active,
+        &arguments,
+    );
 
     let mut exits = Exits {
         continuation,
@@ -92,57 +92,35 @@ fn builder_before(entry: Block) -> Builder {
     Builder::before(entry.instructions()[0])
 }
 
-/// What the activations of a lock-step function need in which only some versions are active.
-struct Partial<'a, 'p, 'm, 'ctx> {
-    copier: &'a Copier<'p>,
-    product: &'a Product,
-    products: &'a Products<'m, 'ctx>,
-    entry: Block,
-}
-
-impl Partial<'_, '_, '_, '_> {
-    /// Each active version calls its plain function. Returns the allocas used.
-    fn emit(&self, start: Block, active: &[Value], arguments: &[Vec<Value>]) -> Vec<Value> {
-        let copier = self.copier;
-        let first = self.entry.instructions()[0];
-        let mut block = start;
-        let mut memories = Vec::new();
-        let mut results = Vec::new();
-        let members = self.product.present();
-        for (k, (&member, version)) in members.iter().zip(self.product.versions()).enumerate() {
-            let returned = member.value_type().return_type();
-            let memory = (!returned.is_void()).then(|| Builder::before(first).alloca(returned));
-            let builder = copier.builder(block);
-            if let Some(memory) = memory {
-                builder.store(returned.zero(), memory);
-                memories.push(memory);
-            }
-            let call_block = copier.block("solo");
-            let next = copier.block("some");
-            let mut runs = active[k];
-            if self.products.may_fork(self.product) {
-                let is_alive = self.products.forks.is_alive(&builder, version);
-                runs = builder.and(runs, is_alive);
-            }
-            builder.conditional_branch(runs, call_block, next);
-            let builder = copier.builder(call_block);
-            let call = builder.call(member.value_type(), member, &arguments[k]);
-            call.copy_call_attributes_from(member);
-            if let Some(memory) = memory {
-                builder.store(call, memory);
-            }
-            builder.branch(next);
-            results.push(memory.map(|memory| (memory, returned)));
-            block = next;
-        }
-        let builder = copier.builder(block);
-        let results: Vec<Option<Value>> = results
-            .into_iter()
-            .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
-            .collect();
-        build_return(&builder, self.product.ty.return_type(), &results);
-        memories
-    }
+/// Only some versions are active: each calls its plain function.
+fn emit_partial(
+    builder: Builder,
+    product: &Product,
+    products: &Products,
+    active: &[Value],
+    arguments: &[Vec<Value>],
+) {
+    let versions = product.versions();
+    let members = product.present();
+    let calls: Vec<SoloCall> = members
+        .iter()
+        .zip(arguments)
+        .map(|(&member, arguments)| SoloCall {
+            ty: member.value_type(),
+            callee: member,
+            arguments,
+        })
+        .collect();
+    let may_fork = products.may_fork(product);
+    let condition = |builder: &Builder, k: usize| {
+        Some(if may_fork {
+            builder.and(active[k], products.forks.is_alive(builder, versions[k]))
+        } else {
+            active[k]
+        })
+    };
+    let (builder, results) = call_apart(builder, &calls, condition, Type::zero);
+    build_return(&builder, product.ty.return_type(), &results);
 }
 
 struct Exits<'a, 'm, 'ctx> {
@@ -216,7 +194,7 @@ impl Exits<'_, '_, '_> {
 }
 
 impl Surroundings for Exits<'_, '_, '_> {
-    fn exit(&mut self, copier: &Copier, group: GroupId, _differ: bool) -> Block {
+    fn exit(&mut self, copier: &Copier, group: GroupId) -> Block {
         *self
             .blocks
             .entry(group)

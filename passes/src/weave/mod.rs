@@ -131,7 +131,11 @@ pub(crate) fn weave<'ctx>(
         .flat_map(|(index, product)| product.present().into_iter().map(move |f| (f, index)))
         .collect();
     let lockstep_checks = LockstepChecks::new(module, checks, count);
-    let apart = corresponding(module, &groups, &group_of, count);
+    let apart = if lockstep_checks.divergence {
+        corresponding(module, &groups, &group_of, count)
+    } else {
+        Vec::new()
+    };
     let products = Products::new(module, all, &forks, &lockstep_checks, apart);
     for (product, report) in products.all.iter().zip(report_of) {
         reports[report].matched = if models.implement(product, &reports[report].name)? {

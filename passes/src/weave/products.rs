@@ -99,6 +99,58 @@ pub(super) fn build_return(builder: &Builder, ty: Type, results: &[Option<Value>
     builder.ret(Some(all));
 }
 
+/// A call that one version makes alone.
+pub(super) struct SoloCall<'a> {
+    pub(super) ty: Type,
+    pub(super) callee: Value,
+    pub(super) arguments: &'a [Value],
+}
+
+/// Makes calls one after the other. `condition` is asked whether the k-th depends on something; where that is false
+/// its result is `absent`. Returns a builder for what follows, and the results.
+pub(super) fn call_apart(
+    builder: Builder,
+    calls: &[SoloCall],
+    condition: impl Fn(&Builder, usize) -> Option<Value>,
+    absent: fn(Type) -> Value,
+) -> (Builder, Vec<Option<Value>>) {
+    let function = builder.block().parent();
+    let mut builder = builder;
+    let mut results = Vec::new();
+    for (k, solo) in calls.iter().enumerate() {
+        let make = |builder: &Builder| {
+            let call = builder.call(solo.ty, solo.callee, solo.arguments);
+            if let Some(callee) = solo.callee.as_function() {
+                call.copy_call_attributes_from(callee);
+            }
+            call
+        };
+        let returned = solo.ty.return_type();
+        let result = match condition(&builder, k) {
+            None => make(&builder),
+            Some(condition) => {
+                let before = builder.block();
+                let (here, next) = (
+                    append_block(function, "solo"),
+                    append_block(function, "some"),
+                );
+                builder.conditional_branch(condition, here, next);
+                let inside = builder.followed_by(here);
+                let call = make(&inside);
+                inside.branch(next);
+                builder = builder.followed_by(next);
+                if returned.is_void() {
+                    call
+                } else {
+                    builder.phi(returned, &[(absent(returned), before), (call, here)])
+                }
+            }
+        };
+        results.push((!returned.is_void()).then_some(result));
+    }
+    (builder, results)
+}
+
 /// What a matched call becomes.
 pub(super) enum Target {
     /// Index of a product function.
@@ -366,47 +418,27 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
     /// Calls each pointer alone.
     fn emit_apart(&self, dispatcher: &Dispatcher, block: Block) {
         let (pointers, arguments) = dispatcher.split_parameters();
-        let mut block = if self.checks.divergence {
+        let block = if self.checks.divergence {
             self.emit_call_check(dispatcher, block)
         } else {
             block
         };
-        let mut memories = Vec::new();
-        let mut results = Vec::new();
-        for (k, &pointer) in pointers.iter().enumerate() {
-            let ty = dispatcher.types[k];
-            let returned = ty.return_type();
-            let memory = (!returned.is_void()).then(|| {
-                let memory = Builder::at_start(dispatcher.function).alloca(returned);
-                memories.push(memory);
-                memory
-            });
-            let mut next = block;
-            if k > 0 && self.forks.may_return_in_child(None) {
-                let builder = Builder::at_end(block);
-                let has_ended = self.forks.has_ended(&builder, dispatcher.versions[k]);
-                block = append_block(dispatcher.function, "alive");
-                next = append_block(dispatcher.function, "next");
-                builder.conditional_branch(has_ended, next, block);
-            }
-            let builder = Builder::at_end(block);
-            let result = builder.call(ty, pointer, &arguments[k]);
-            if let Some(memory) = memory {
-                builder.store(result, memory);
-            }
-            if next != block {
-                builder.branch(next);
-            }
-            block = next;
-            results.push(memory.map(|memory| (memory, returned)));
-        }
-        let builder = Builder::at_end(block);
-        let results: Vec<Option<Value>> = results
-            .into_iter()
-            .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
+        let calls: Vec<SoloCall> = pointers
+            .iter()
+            .enumerate()
+            .map(|(k, &callee)| SoloCall {
+                ty: dispatcher.types[k],
+                callee,
+                arguments: &arguments[k],
+            })
             .collect();
+        let condition = |builder: &Builder, k: usize| {
+            let may_be_over = k > 0 && self.forks.may_return_in_child(None);
+            may_be_over.then(|| self.forks.is_alive(builder, dispatcher.versions[k]))
+        };
+        let builder = Builder::at_end(block);
+        let (builder, results) = call_apart(builder, &calls, condition, Type::undefined);
         build_return(&builder, dispatcher.ty.return_type(), &results);
-        dispatcher.function.promote(&memories);
     }
 
     /// Reports pointers that do not mean the same function; returns the block for what follows.
