@@ -69,8 +69,6 @@ pub struct MergeOptions {
     #[arg(long, value_name = "F,...", num_args = 0..=1, require_equals = true, default_missing_value = "",
           value_delimiter = ',')]
     no_weave: Option<Vec<String>>,
-    #[arg(long, hide = true)]
-    weave: bool,
     /// Bitcode with hand-written product functions (_PP_NAME), which replace the woven ones (repeatable)
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,

@@ -1,6 +1,5 @@
 // What a version was told before a crash in lock-step, and may have printed, it is told again: process numbers,
 // the time, random bytes. The time does not go back.
-//@ merge: --weave
 //@ levels: -O1
 //@ expect: both
 //@ run: 1 crashes

@@ -1,6 +1,5 @@
 // A version crashes in lock-step while it has children: some have ended, some have printed, one would run for
 // ever and must not be found by anybody afterwards.
-//@ merge: --weave
 //@ levels: -O1
 //@ expect: both
 //@ stdin: pipe 5*"a line\n"

@@ -1,5 +1,4 @@
 // Crashes in lock-step deep inside calls, in functions that libc calls, before main and after it.
-//@ merge: --weave
 //@ levels: -O0 -O2
 //@ expect: both
 //@ run: recursion

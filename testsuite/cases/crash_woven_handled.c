@@ -1,6 +1,5 @@
 // Faults in lock-step that versions handle, ignore or block: each version's own handler is called, for its own
 // faults.
-//@ merge: --weave
 //@ levels: -O0 -O2
 //@ expect: both
 //@ run: handlers that end it

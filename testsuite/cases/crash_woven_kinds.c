@@ -1,5 +1,4 @@
 // The ways to crash in lock-step, in one version or in all of them, at one place or at different ones.
-//@ merge: --weave
 //@ levels: -O0 -O2
 //@ stdin: pipe "0 1 2 3 4 5 6 7 8 9"
 //@ expect: both

@@ -1,6 +1,5 @@
 // A version crashes in lock-step after versions changed what a process inherits by exec: directory, mask for
 // files, limits, signals, offsets, environment. All begin with what they would find alone.
-//@ merge: --weave
 //@ levels: -O0 -O2
 //@ expect: both
 //@ env: A=1

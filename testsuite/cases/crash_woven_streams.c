@@ -1,5 +1,4 @@
 // Version 1 crashes in lock-step in the middle of its output; the other one goes on. With all kinds of streams.
-//@ merge: --weave
 //@ levels: -O0 -O2
 //@ expect: both
 //@ stdin: pipe 40*"some words\n" last

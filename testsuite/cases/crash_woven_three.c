@@ -1,6 +1,5 @@
 // Three versions in lock-step crash at different places, or only some of them do.
 //@ versions: 3
-//@ merge: --weave
 //@ levels: -O1
 //@ expect: both
 //@ stdin: pipe 500*"abc\n"

@@ -1,6 +1,5 @@
 // The limit of open descriptors is each version's own, also while versions that run in lock-step have as many
 // open between them as one may have.
-//@ merge: --weave
 //@ expect: output
 #include <errno.h>
 #include <fcntl.h>
