@@ -105,6 +105,44 @@ static void begin_to_watch(int version) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* A child of any version that waits to be waited for, left waiting. Process number 0: none. */
+static siginfo_t waitable(void) {
+  siginfo_t info = {0};
+  waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT);
+  return info;
+}
+
+/* Twice. The end of the process in between is announced, too, and that is taken back: it may have been merged
+ * with the announcement of a version's child, which is then made again. */
+int p3_fork_apart(void) {
+  sigset_t all, before, pending, announced;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigemptyset(&announced);
+  sigaddset(&announced, SIGCHLD);
+  bool is_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGCHLD);
+  pid_t waited_for = waitable().si_pid;
+  pid_t between = fork();
+  if (between == 0) {
+    if (fork() != 0)
+      _exit(0);
+    signal(SIGPIPE, SIG_IGN);
+    return 0;
+  }
+  while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR)
+    ;
+  siginfo_t info;
+  if (between > 0 && !is_pending && sigtimedwait(&announced, &info, &(struct timespec){0, 0}) > 0) {
+    bool is_ours = info.si_pid == between;
+    if (is_ours)
+      info = waitable();
+    if (!is_ours || (info.si_pid && info.si_pid != waited_for))
+      syscall(SYS_rt_sigqueueinfo, getpid(), SIGCHLD, &info);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return between > 0 ? 1 : -1;
+}
+
 pid_t p3_fork(int version) {
   if (p3_in_klee())
     return fork();

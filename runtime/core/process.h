@@ -76,6 +76,10 @@ int p3_child_version(pid_t real);
 void p3_children_ended(int version);
 void p3_children_forked(void);
 
+/* Forks a process that is no child of this one, so that no version hears of it: 0 in that process, where all
+ * signals are blocked and SIGPIPE is ignored. */
+int p3_fork_apart(void);
+
 /* ---- linger.c ---- */
 void p3_linger_forked(int version);
 /* All versions are over. */

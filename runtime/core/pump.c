@@ -16,7 +16,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -171,24 +170,14 @@ static void start(int version, int pipe) {
   pid_t program = getpid();
   if (active)
     atomic_fetch_add(&active[version], 1);
-  /* Twice, so that the program has no child that it does not know. */
-  pid_t child = fork();
-  if (child == 0) {
-    if (fork() != 0)
-      _exit(0);
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    close_all_but(version, pipe);
-    pump(version, pipe, program);
-    p3_log_unread(version, (size_t)waiting_bytes(pipe));
-    if (active)
-      atomic_fetch_sub(&active[version], 1);
-    _exit(0);
-  }
-  while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-    ;
+  if (p3_fork_apart() != 0)
+    return;
+  close_all_but(version, pipe);
+  pump(version, pipe, program);
+  p3_log_unread(version, (size_t)waiting_bytes(pipe));
+  if (active)
+    atomic_fetch_sub(&active[version], 1);
+  _exit(0);
 }
 
 /* Nothing is or ever will be in the input, so that it can be shared. */

@@ -112,23 +112,13 @@ static void relay(int version, const int ends[3]) {
 }
 
 static void start(int version, const int ends[3]) {
-  /* Twice, so that the version has no child that it does not know. */
-  pid_t child = fork();
-  if (child == 0) {
-    if (fork() != 0)
-      _exit(0);
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    p3_states[version].doomed = 0;
-    p3_forked(version);
-    close_all_but(version, ends);
-    relay(version, ends);
-    _exit(0);
-  }
-  while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-    ;
+  if (p3_fork_apart() != 0)
+    return;
+  p3_states[version].doomed = 0;
+  p3_forked(version);
+  close_all_but(version, ends);
+  relay(version, ends);
+  _exit(0);
 }
 
 /* ---- in the product and its children ---- */
@@ -153,11 +143,7 @@ void p3_relay_start(int version) {
       p3_fatal("out of memory");
     progress = map;
   }
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   start(version, ends);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   for (int stream = 1; stream <= 2; stream++)
     if (ends[stream] >= 0)
       close(ends[stream]);
