@@ -6,7 +6,7 @@
 #   --programs LIST  replace only these programs (comma-separated; default: all)
 #   --tests LIST     run only these tests (comma-separated, as in tests/local.mk: misc/cut.pl; default: all)
 #   --known FILE     explained differences (default: testsuite/KNOWN.md)
-# P3_MERGE_FLAGS are the flags of merge: --no-weave unless set, since KNOWN.md lists what such products do.
+# P3_MERGE_FLAGS are flags of merge, such as --no-weave.
 #   --build-only     merge, verify and build the programs, run nothing
 #   --from PRODUCTS  do not merge; use the executables of this directory as products
 #   -O LEVEL         the corpus's optimisation level, 0 (default) or 2
@@ -59,7 +59,7 @@ make_product() {
   [ "$out" -nt "$p3_ir" ] && [ "$out" -nt "$base/bin/$program" ] && return
   rm -f "$out"
   {
-    "$p3_ir" merge ${P3_MERGE_FLAGS---no-weave} "$base/bin/$program" "$base/bin/$program" -o "$out.bc" &&
+    "$p3_ir" merge ${P3_MERGE_FLAGS-} "$base/bin/$program" "$base/bin/$program" -o "$out.bc" &&
       opt-16 -passes=verify -disable-output "$out.bc" &&
       "$p3_ir" build "$out.bc" -o "$out" -- "-O$level" "$suite/defaults.c"
   } >"$out.log" 2>&1
@@ -171,8 +171,10 @@ run_tests product $tests
 
 # --- comparison
 
-# A line of KNOWN.md that explains a test: "- `misc/tee.sh`: reason"; the name may have * in it.
-known_patterns=$(sed -n 's/^- `\([^`]*\)`: .*/\1/p' "$known" 2>/dev/null || true)
+# A line of KNOWN.md that explains a test: "- `misc/tee.sh`: reason"; the name may have * in it. After the name it
+# may say "(woven)" or "(--no-weave)": of such products only.
+case " ${P3_MERGE_FLAGS-} " in *" --no-weave "*) kind=--no-weave ;; *) kind=woven ;; esac
+known_patterns=$(sed -n "s/^- \`\([^\`]*\)\`\( ($kind)\)\?: .*/\1/p" "$known" 2>/dev/null || true)
 is_known() {
   local pattern
   for pattern in $known_patterns; do
