@@ -2,6 +2,7 @@
  * its own: that one is installed before libc is called. Those with hidden state (multibyte.c and others) and
  * those of FILEs (stdio_*.c) do it by themselves; <ctype.h> needs no libc (ctype.c). */
 #include "p3v_locale.h"
+#include "p3v_scanf.h"
 #include <fnmatch.h>
 #include <iconv.h>
 #include <regex.h>
@@ -17,7 +18,6 @@ int __vsprintf_chk(char *, int, size_t, const char *, va_list);
 int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
 int __vasprintf_chk(char **, int, const char *, va_list);
 int __vswprintf_chk(wchar_t *, size_t, int, size_t, const wchar_t *, va_list);
-int __isoc99_vswscanf(const wchar_t *, const wchar_t *, va_list);
 
 /* TYPE NAME PARAMETERS calls libc's NAME with the given arguments. */
 #define CALL(type, name, parameters, ...)                                                                    \
@@ -107,8 +107,17 @@ CALL(int, vsnprintf, (char *text, size_t size, const char *format, va_list args)
 CALL(int, vasprintf, (char **text, const char *format, va_list args), text, format, args)
 CALL(int, vswprintf, (wchar_t * text, size_t size, const wchar_t *format, va_list args), text, size, format,
      args)
-CALL(int, vswscanf, (const wchar_t *text, const wchar_t *format, va_list args), text, format, args)
-CALL(int, __isoc99_vswscanf, (const wchar_t *text, const wchar_t *format, va_list args), text, format, args)
+
+int LOCALE_SHIM(vswscanf)(const wchar_t *text, const wchar_t *format, va_list args) {
+  p3v_attend();
+  return p3v_plain_vswscanf(text, format, args);
+}
+
+int LOCALE_SHIM(__isoc99_vswscanf)(const wchar_t *text, const wchar_t *format, va_list args) {
+  p3v_attend();
+  return p3_in_klee() ? p3v_plain_vswscanf(text, format, args) : __isoc99_vswscanf(text, format, args);
+}
+
 /* klee-uclibc has no checked forms. */
 int LOCALE_SHIM(__vsprintf_chk)(char *text, int flag, size_t room, const char *format, va_list args) {
   p3v_attend();

@@ -1,11 +1,9 @@
 /* Input functions that mean stdin without saying so, and the names under which C99's scanf is called. */
 #include "p3v_libc.h"
+#include "p3v_scanf.h"
 #include "p3v_streams.h"
 #include <stdlib.h>
 #include <string.h>
-
-int __isoc99_vfscanf(FILE *file, const char *format, va_list arguments);
-int __isoc99_vsscanf(const char *text, const char *format, va_list arguments);
 
 int SHIM(getchar)(void) { return getc(SHIM(stdin)); }
 
@@ -54,7 +52,7 @@ char *SHIM(__gets_chk)(char *line, size_t size) {
 
 int SHIM(vfscanf)(FILE *file, const char *format, va_list arguments) {
   p3v_attend();
-  return vfscanf(file, format, arguments);
+  return p3v_plain_vfscanf(file, format, arguments);
 }
 
 int SHIM(fscanf)(FILE *file, const char *format, ...) { SCANNED(SHIM(vfscanf)(file, format, arguments)); }
@@ -67,7 +65,7 @@ int SHIM(scanf)(const char *format, ...) { SCANNED(SHIM(vfscanf)(SHIM(stdin), fo
 
 int SHIM(vsscanf)(const char *text, const char *format, va_list arguments) {
   p3v_attend();
-  return vsscanf(text, format, arguments);
+  return p3v_plain_vsscanf(text, format, arguments);
 }
 
 int SHIM(sscanf)(const char *text, const char *format, ...) {
@@ -77,12 +75,12 @@ int SHIM(sscanf)(const char *text, const char *format, ...) {
 /* uclibc has one scanf only, which is C99's. */
 int SHIM(__isoc99_vfscanf)(FILE *file, const char *format, va_list arguments) {
   p3v_attend();
-  return p3v_klee ? vfscanf(file, format, arguments) : __isoc99_vfscanf(file, format, arguments);
+  return p3v_klee ? p3v_plain_vfscanf(file, format, arguments) : __isoc99_vfscanf(file, format, arguments);
 }
 
 int SHIM(__isoc99_vsscanf)(const char *text, const char *format, va_list arguments) {
   p3v_attend();
-  return p3v_klee ? vsscanf(text, format, arguments) : __isoc99_vsscanf(text, format, arguments);
+  return p3v_klee ? p3v_plain_vsscanf(text, format, arguments) : __isoc99_vsscanf(text, format, arguments);
 }
 
 int SHIM(__isoc99_vscanf)(const char *format, va_list arguments) {

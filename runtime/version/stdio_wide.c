@@ -5,6 +5,7 @@
  * input is scanned by libc in a temporary file that gets the lines one by one until they suffice; what the
  * scan did not want is pushed back. */
 #include "p3v_libc.h"
+#include "p3v_scanf.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +15,6 @@
 #include <unistd.h>
 #include <wchar.h>
 
-int __isoc99_vfwscanf(FILE *file, const wchar_t *format, va_list arguments);
 int __vfwprintf_chk(FILE *file, int flag, const wchar_t *format, va_list arguments);
 wchar_t *__fgetws_chk(wchar_t *text, size_t room, int size, FILE *file);
 wchar_t *__fgetws_unlocked_chk(wchar_t *text, size_t room, int size, FILE *file);
@@ -266,7 +266,7 @@ static int scan_memory(int temporary, bool c99, const wchar_t *format, va_list a
     return EOF;
   va_list again;
   va_copy(again, arguments);
-  int count = c99 ? __isoc99_vfwscanf(memory, format, again) : vfwscanf(memory, format, again);
+  int count = c99 ? __isoc99_vfwscanf(memory, format, again) : p3v_plain_vfwscanf(memory, format, again);
   va_end(again);
   *hungry = feof(memory);
   long at = ftell(memory);
@@ -278,7 +278,8 @@ static int scan_memory(int temporary, bool c99, const wchar_t *format, va_list a
 static int scan(FILE *file, bool c99, const wchar_t *format, va_list arguments) {
   p3v_attend();
   if (is_libcs(file))
-    return c99 && !p3v_klee ? __isoc99_vfwscanf(file, format, arguments) : vfwscanf(file, format, arguments);
+    return c99 && !p3v_klee ? __isoc99_vfwscanf(file, format, arguments)
+                            : p3v_plain_vfwscanf(file, format, arguments);
   if (!take_wide(file))
     return EOF;
   int temporary = memfd_create("p3", MFD_CLOEXEC);

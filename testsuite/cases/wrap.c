@@ -9,6 +9,7 @@
 //@ expect-check: p3: ...stdout...
 //@ run: bad width
 //@ args: x
+//@ klee: difference --sym-args 1 1 1 --sym-stdin 4
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
