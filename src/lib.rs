@@ -47,7 +47,9 @@ pub fn main() -> ExitCode {
         return code;
     }
     worker::report_panics();
-    std::panic::catch_unwind(|| run(cli)).unwrap_or(ExitCode::from(4))
+    let code = std::panic::catch_unwind(|| run(cli)).unwrap_or(ExitCode::from(4));
+    worker::done();
+    code
 }
 
 fn run(cli: Cli) -> ExitCode {

@@ -12,6 +12,7 @@ use p3_passes::report::MergeReport;
 use p3_passes::weave::WeaveOptions;
 use p3_passes::{Context, Error, Module};
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -147,21 +148,44 @@ pub fn run(args: &MergeArgs) -> Outcome {
     }
     warn(report);
     if args.verbose {
-        for version in &report.versions {
-            eprintln!(
-                "p3-ir: {}: {} functions, {} instructions, {} libc names isolated",
-                version.files.join("+"),
-                version.functions,
-                version.instructions,
-                version.bound.len()
-            );
-        }
-        eprintln!(
-            "p3-ir: product: {} instructions",
-            report.product_instructions
-        );
+        say_what_was_done(report);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn say_what_was_done(report: &MergeReport) {
+    for version in &report.versions {
+        eprintln!(
+            "p3-ir: {}: {}, {}, {} of libc isolated",
+            version.files.join("+"),
+            count(version.functions, "function"),
+            count(version.instructions, "instruction"),
+            count(version.bound.len(), "name")
+        );
+    }
+    let size = count(report.product_instructions, "instruction");
+    if report.woven.is_empty() {
+        eprintln!("p3-ir: product: {size}, one version after the other");
+        return;
+    }
+    // Those of the program that several versions have.
+    let common = report
+        .woven
+        .iter()
+        .filter(|function| function.versions.len() > 1 && !function.name.starts_with("p3v_"));
+    let (woven, sequential): (Vec<_>, Vec<_>) =
+        common.partition(|function| function.sequential.is_none());
+    eprintln!(
+        "p3-ir: product: {size}, {} in lock-step, {} one version after the other",
+        count(woven.len(), "function"),
+        sequential.len()
+    );
+}
+
+/// `1 function`, `2 functions`.
+fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 /// Merges `versions` into the bitcode file `output`, on the way to something else.
@@ -283,10 +307,15 @@ impl Observer for Watch<'_> {
         worker::after(&label);
         self.progress.done(&label);
         if self.print_after == Some(pass) {
-            println!(
-                "; after {label}\n{}",
-                module.print_to_string().to_string_lossy()
-            );
+            let text = module.print_to_string();
+            let written = writeln!(io::stdout(), "; after {label}\n{}", text.to_string_lossy());
+            match written {
+                // A reader that has seen enough is no error.
+                Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+                    return Err(Error::bad_input("standard output", e));
+                }
+                _ => {}
+            }
         }
         if let Some(dir) = self.dump_dir {
             let position = PASSES.iter().position(|p| *p == pass).unwrap_or_default();

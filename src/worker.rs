@@ -39,6 +39,7 @@ struct Note {
 
 const WORKING: u32 = 0;
 const READING: u32 = 1;
+const DONE: u32 = 2;
 
 impl Note {
     const CAPACITY: usize = 2048;
@@ -119,6 +120,8 @@ fn start_work(note: &'static Note, captured: OwnedFd, parent: process::Pid) {
         std::process::exit(4);
     }
     let Ok(stderr) = rustix::io::fcntl_dupfd_cloexec(stdio::stderr(), 3) else {
+        // There is nobody to explain anything to.
+        note.write(DONE, "");
         return;
     };
     let limits = [Resource::Cpu, Resource::Data, Resource::Core]
@@ -174,6 +177,13 @@ pub fn after(step: &str) {
     }
 }
 
+/// Whatever was to be done is done, or has failed with a message. An exit before this is LLVM's.
+pub fn done() {
+    if let Some(worker) = WORKER.get() {
+        worker.note.write(DONE, "");
+    }
+}
+
 fn seconds_allowed(size: usize) -> u64 {
     READ_SECONDS + READ_SECONDS_PER_MB * (size as u64 >> 20)
 }
@@ -208,7 +218,7 @@ fn wait(child: process::Pid) -> Option<process::WaitStatus> {
 /// The exit status for a child that ended with `status`; says why if the child could not.
 fn conclude(status: process::WaitStatus, note: &Note, captured: OwnedFd) -> ExitCode {
     let (phase, text) = note.read();
-    if let Some(code) = status.exit_status().filter(|_| phase != READING) {
+    if let Some(code) = status.exit_status().filter(|_| phase == DONE) {
         return ExitCode::from(code as u8);
     }
     let signal = status.terminating_signal();
@@ -216,7 +226,7 @@ fn conclude(status: process::WaitStatus, note: &Note, captured: OwnedFd) -> Exit
         // SAFETY: ends this process as the child was ended; the signal's action is the default.
         unsafe { libc::raise(stop) };
     }
-    let how = signal.map_or("an exit".to_string(), signal_name);
+    let how = signal.map_or("an exit of LLVM's".to_string(), signal_name);
     let error = match phase {
         READING => Error::bad_input(text, reader_failure(signal, &how, captured)),
         _ => {

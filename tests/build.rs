@@ -72,6 +72,46 @@ fn sanitizers_find_what_a_version_does() {
 }
 
 #[test]
+fn instrumented_bitcode_is_not_instrumented_twice() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = "int table[4]; int main(int argc, char **argv) { int zero[2] = {0};\n\
+                  return argc > 1 ? table[argc + 2] : zero[argc - 1]; }";
+    fs::write(directory.join("program.c"), source).unwrap();
+    let compile = |sanitizer: &str| {
+        let done = Command::new("clang-16")
+            .args(["-c", "-emit-llvm", "program.c", sanitizer])
+            .current_dir(directory)
+            .status();
+        assert!(done.unwrap().success());
+        let merge = ["merge", "program.bc", "program.bc", "-o", "product.bc"];
+        assert_eq!(call(directory, &merge).0, 0);
+    };
+    compile("-fsanitize=address,undefined");
+    let build = ["build", "product.bc", "--sanitize", "address,undefined"];
+    assert_eq!(call(directory, &build), (0, String::new(), String::new()));
+    let run = |arguments: &[&str]| {
+        let program = directory.join("product");
+        texts(Command::new(program).args(arguments).output().unwrap())
+    };
+    assert_eq!(run(&[]), (0, String::new(), String::new()));
+    let (status, _, stderr) = run(&["more"; 2]);
+    assert_ne!(status, 0);
+    assert!(stderr.contains("index 5 out of bounds"), "{stderr}");
+    assert!(stderr.contains("global-buffer-overflow"), "{stderr}");
+
+    // The runtime would have to be instrumented, too: every byte that it hands over would count as undefined.
+    compile("-fsanitize=memory");
+    let build = ["build", "product.bc", "--sanitize", "memory", "-o", "msan"];
+    let (status, _, stderr) = call(directory, &build);
+    assert_eq!(status, 2);
+    assert!(
+        stderr.starts_with("p3-ir: product.bc: its versions were compiled with -fsanitize=memory")
+    );
+    assert!(!directory.join("msan").exists());
+}
+
+#[test]
 fn undefined_behaviour_needs_instrumented_bitcode() {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path();

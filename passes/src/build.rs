@@ -86,7 +86,7 @@ pub fn build(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Vec<S
     let scratch = tempfile::tempdir().map_err(|e| Error::bad_input(std::env::temp_dir(), e))?;
     let mut warnings = Vec::new();
     for sanitizer in &options.sanitizers {
-        warnings.extend(ask_for(&product, *sanitizer));
+        warnings.extend(ask_for(&product, file, *sanitizer)?);
     }
     let mut command = Command::new(clang);
     // Whatever the file is called, it is IR.
@@ -148,8 +148,8 @@ fn has_tables(module: &Module) -> bool {
 }
 
 /// Marks the functions that a sanitizer's pass shall instrument. Bitcode that was compiled with the sanitizer
-/// stays as it is.
-fn ask_for(product: &Module, sanitizer: Sanitizer) -> Option<String> {
+/// is kept from being instrumented once more, which would crash at the first access to shadow memory.
+fn ask_for(product: &Module, file: &Path, sanitizer: Sanitizer) -> Result<Option<String>> {
     // The runtime itself asks whether there is an __asan_init.
     let calls = |prefix: &str| {
         llvm::functions(product).iter().any(|function| {
@@ -159,20 +159,28 @@ fn ask_for(product: &Module, sanitizer: Sanitizer) -> Option<String> {
     };
     let Some((attribute, prefix)) = sanitizer.attribute() else {
         let uninstrumented = sanitizer == Sanitizer::Undefined && !calls("__ubsan_");
-        return uninstrumented.then(|| {
+        return Ok(uninstrumented.then(|| {
             "--sanitize undefined finds nothing in bitcode that was compiled without -fsanitize=undefined"
                 .to_string()
-        });
+        }));
     };
-    if calls(prefix) {
-        return None;
+    let instrumented = calls(prefix);
+    if instrumented && sanitizer == Sanitizer::Memory {
+        let reason = "its versions were compiled with -fsanitize=memory, the runtime was not: compile them without";
+        return Err(Error::bad_input(file, reason));
     }
     for function in llvm::functions(product) {
-        if !function.is_declaration() && !function.has_attribute("naked") {
+        if function.is_declaration() || function.has_attribute("naked") {
+            continue;
+        }
+        if instrumented {
+            function.remove_attribute(attribute);
+            function.add_attribute("disable_sanitizer_instrumentation");
+        } else {
             function.add_attribute(attribute);
         }
     }
-    None
+    Ok(None)
 }
 
 /// `P3_CLANG`, else the first clang of the right version.

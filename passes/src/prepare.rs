@@ -27,7 +27,10 @@ pub(crate) fn prepare(module: &Module, level: Prepare) -> Result<()> {
     let pipeline = match level {
         Prepare::None => return Ok(()),
         Prepare::Fold => "function(sroa,simplifycfg,instsimplify,simplifycfg)",
-        Prepare::O1 => "function(sroa,early-cse,simplifycfg,instcombine,simplifycfg,reassociate,loop(loop-rotate,licm),sccp,instcombine,adce,simplifycfg)",
+        Prepare::O1 => {
+            "function(sroa,early-cse,simplifycfg,instcombine,simplifycfg,reassociate,\
+             loop-mssa(loop-rotate,licm),sccp,instcombine,adce,simplifycfg)"
+        }
     };
     llvm::run_passes(module, pipeline).map_err(|reason| Error::internal("prepare", reason))
 }

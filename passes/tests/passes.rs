@@ -1,0 +1,322 @@
+//! Each pass on assembly small enough to see what it does: the module as the observer of the pipeline gets it.
+
+use p3_passes::load::{Input, Source};
+use p3_passes::pipeline::{self, Options, PrepareLevel, ProductChecks};
+use p3_passes::weave::WeaveOptions;
+use p3_passes::{new_context, Error, Module};
+
+const TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128\"\n\
+                      target triple = \"x86_64-pc-linux-gnu\"\n";
+
+/// Two versions, each of one or more files, and how they are merged.
+struct Merge {
+    options: Options,
+}
+
+impl Merge {
+    fn of(versions: &[&[&str]]) -> Merge {
+        let inputs = versions.iter().map(|files| Input {
+            files: files.iter().map(|text| bytes(text)).collect(),
+        });
+        Merge {
+            options: Options {
+                inputs: inputs.collect(),
+                entry: "main".to_string(),
+                prepare: PrepareLevel::None,
+                checks: ProductChecks::default(),
+                weave: WeaveOptions::default(),
+                native_libraries: Vec::new(),
+                verify: true,
+            },
+        }
+    }
+
+    /// One file, merged with itself.
+    fn with_itself(text: &str) -> Merge {
+        Merge::of(&[&[text], &[text]])
+    }
+
+    fn prepared(mut self, level: PrepareLevel) -> Merge {
+        self.options.prepare = level;
+        self
+    }
+
+    /// The module after `pass`: the first version's, or the product.
+    fn after(&self, pass: &str) -> Text {
+        let context = new_context();
+        let mut found = String::new();
+        let mut observe = |name: &'static str, version: Option<usize>, module: &Module| {
+            if name == pass && version.unwrap_or(1) == 1 {
+                found = module.print_to_string().to_string();
+            }
+            Ok(())
+        };
+        pipeline::merge(&context, &self.options, &mut observe).unwrap();
+        assert!(!found.is_empty(), "no module after {pass}");
+        Text(found)
+    }
+
+    fn error(&self) -> Error {
+        let context = new_context();
+        let mut observe = |_: &'static str, _: Option<usize>, _: &Module| Ok(());
+        let merged = pipeline::merge(&context, &self.options, &mut observe);
+        merged.err().expect("this cannot be merged")
+    }
+}
+
+fn bytes(text: &str) -> Source {
+    Source::Bytes {
+        name: "small.ll".to_string(),
+        data: format!("{TARGET}{text}").into_bytes().into(),
+    }
+}
+
+/// A module's assembly.
+struct Text(String);
+
+impl Text {
+    /// The definition of a function.
+    fn function(&self, name: &str) -> &str {
+        let head = format!(" @{name}(");
+        let start = self
+            .0
+            .match_indices("define ")
+            .map(|(at, _)| at)
+            .find(|at| self.0[*at..].lines().next().unwrap().contains(&head));
+        let start = start.unwrap_or_else(|| panic!("no definition of {name} in\n{}", self.0));
+        let end = self.0[start..].find("\n}\n").unwrap();
+        &self.0[start..start + end]
+    }
+
+    /// The line that defines a variable or alias.
+    fn global(&self, name: &str) -> &str {
+        let head = format!("@{name} = ");
+        let line = self.0.lines().find(|line| line.starts_with(&head));
+        line.unwrap_or_else(|| panic!("no {name}"))
+    }
+
+    fn has(&self, part: &str) -> bool {
+        self.0.contains(part)
+    }
+}
+
+/// The position of each part in `text`, which must contain them in this order.
+fn in_order(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        let at = rest
+            .find(part)
+            .unwrap_or_else(|| panic!("no {part} (here or at all) in\n{text}"));
+        rest = &rest[at + part.len()..];
+    }
+}
+
+#[test]
+fn link_joins_files_and_keeps_local_names_apart() {
+    let main = "@state = internal global i32 1\n\
+                declare i32 @helper()\n\
+                define i32 @main() {\n  %1 = load i32, ptr @state\n  %2 = call i32 @helper()\n  ret i32 %2\n}\n";
+    let helper = "@state = internal global i32 2\n\
+                  define i32 @helper() {\n  %1 = load i32, ptr @state\n  ret i32 %1\n}\n";
+    let linked = Merge::of(&[&[main, helper], &[main, helper]]).after("link");
+    assert!(linked.function("main").contains("ptr @state,"));
+    assert!(linked.function("helper").contains("ptr @state."));
+    assert!(linked.global("state").contains("global i32 1"));
+}
+
+#[test]
+fn link_takes_the_strong_definition() {
+    let weak = "define weak i32 @f() {\n  ret i32 1\n}\n\
+                define i32 @main() {\n  %1 = call i32 @f()\n  ret i32 %1\n}\n";
+    let strong = "define i32 @f() {\n  ret i32 2\n}\n";
+    let linked = Merge::of(&[&[weak, strong], &[weak, strong]]).after("link");
+    assert!(linked.function("f").contains("ret i32 2"));
+    let clash = Merge::of(&[&[strong, strong], &[strong, strong]]).error();
+    assert_eq!(clash.exit_status(), 2);
+}
+
+const LOOP: &str = "define i32 @main(i32 %argc, ptr %argv) noinline optnone {\n\
+    entry:\n  %n = alloca i32\n  store i32 0, ptr %n\n  br label %head\n\
+    head:\n  %i = load i32, ptr %n\n  %low = icmp sge i32 %i, 3\n  br i1 %low, label %both, label %body\n\
+    both:\n  %high = icmp sle i32 %i, 9\n  br i1 %high, label %done, label %body\n\
+    body:\n  %same = mul i32 %argc, 7\n  %next = add i32 %i, %same\n  store i32 %next, ptr %n\n  br label %head\n\
+    done:\n  %result = load i32, ptr %n\n  ret i32 %result\n}\n";
+
+#[test]
+fn prepare_none_only_lets_later_passes_in() {
+    let merge = Merge::with_itself(LOOP);
+    let text = merge.after("prepare");
+    assert!(!text.has("optnone"));
+    in_order(text.function("main"), &["alloca", "both:", "icmp sle"]);
+}
+
+#[test]
+fn prepare_fold_makes_ssa_form_and_one_condition_of_two() {
+    let text = Merge::with_itself(LOOP)
+        .prepared(PrepareLevel::Fold)
+        .after("prepare");
+    let main = text.function("main");
+    assert!(!text.has("optnone") && !main.contains("alloca") && !main.contains("both:"));
+    in_order(main, &["phi i32", "icmp sge", "icmp sle"]);
+    assert_eq!(main.matches("br i1").count(), 1, "{main}");
+}
+
+#[test]
+fn prepare_o1_moves_code_out_of_loops() {
+    let text = Merge::with_itself(LOOP)
+        .prepared(PrepareLevel::O1)
+        .after("prepare");
+    let main = text.function("main");
+    assert!(!main.contains("alloca"));
+    in_order(main, &["mul i32 %argc, 7", "br ", "phi i32"]);
+}
+
+#[test]
+fn isolate_binds_libc_to_the_versions_own_runtime() {
+    let text = Merge::with_itself(
+        "declare i32 @puts(ptr)\ndeclare i32 @unknown()\n\
+         define i32 @getenv() {\n  ret i32 5\n}\n\
+         define i32 @main(i32 %argc, ptr %argv) {\n  %1 = call i32 @puts(ptr null)\n\
+         \x20 %2 = call i32 @getenv()\n  %3 = call i32 @unknown()\n  ret i32 %2\n}\n",
+    )
+    .after("isolate");
+    let main = text.function("main");
+    in_order(
+        main,
+        &[
+            "call i32 @p3_shim_puts(",
+            "load i32, ptr @p3v_errno",
+            "call i32 @unknown()",
+            "store i32 %",
+            "ptr @p3v_errno",
+        ],
+    );
+    // The program's own getenv has libc's name, and wins.
+    assert!(main.contains("call i32 @getenv"), "{main}");
+    assert!(text.function("p3v_user_main").contains("@main"));
+    assert!(text.global("p3v_index").contains("i32 0"));
+}
+
+#[test]
+fn isolate_takes_constructors_from_the_loader() {
+    let text = Merge::with_itself(
+        "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] \
+         [{ i32, ptr, ptr } { i32 65535, ptr @early, ptr null }]\n\
+         define internal void @early() {\n  ret void\n}\n\
+         define i32 @main() {\n  ret i32 0\n}\n",
+    )
+    .after("isolate");
+    assert!(!text.has("@llvm.global_ctors"));
+    assert!(text.function("p3v_user_ctors").contains("@early"));
+}
+
+const ENDING: &str = "declare void @exit(i32) noreturn\n\
+    define void @leave() noreturn {\n  call void @exit(i32 3) noreturn\n  unreachable\n}\n\
+    define i32 @pure(i32 %x) {\n  %1 = add i32 %x, 1\n  ret i32 %1\n}\n\
+    define i32 @main(i32 %argc, ptr %argv) {\n  %1 = call i32 @pure(i32 %argc)\n\
+    \x20 call void @leave()\n  ret i32 %1\n}\n";
+
+#[test]
+fn terminate_returns_behind_calls_that_may_end_the_version() {
+    let text = Merge::with_itself(ENDING).after("terminate");
+    let head = text.function("leave").lines().next().unwrap();
+    assert!(!head.contains("noreturn"), "{head}");
+    in_order(
+        text.function("leave"),
+        &[
+            "@p3_shim_exit",
+            "@p3v_alive",
+            "br i1",
+            "unreachable",
+            "ret void",
+        ],
+    );
+    in_order(
+        text.function("main"),
+        &[
+            "@pure",
+            "@leave",
+            "@p3v_alive",
+            "br i1",
+            "ret i32 %1",
+            "ret i32 0",
+        ],
+    );
+    assert!(!text.function("pure").contains("@p3v_alive"));
+}
+
+#[test]
+fn rename_prefixes_every_definition() {
+    let text = Merge::with_itself(
+        "$group = comdat any\n\
+         @common = common global i32 0\n@shared = linkonce_odr global i32 1, comdat($group)\n\
+         @local = thread_local global i32 2\n@table = global [1 x ptr] [ptr @f], section \"my_set\"\n\
+         @again = alias i32 (), ptr @f\ndeclare i32 @unknown()\n\
+         define weak i32 @f() {\n  %1 = call i32 @unknown()\n  %2 = load i32, ptr @common\n\
+         \x20 %3 = load i32, ptr @shared\n  %4 = load i32, ptr @local\n  %5 = load i32, ptr @table\n  ret i32 %1\n}\n\
+         define i32 @main() {\n  %1 = call i32 @again()\n  ret i32 %1\n}\n",
+    )
+    .after("rename");
+    for name in ["common", "shared", "local", "table", "again"] {
+        let line = text.global(&format!("_PP1_{name}"));
+        assert!(line.contains("= internal"), "{line}");
+        assert!(!line.contains("comdat"), "{line}");
+    }
+    assert!(text.global("_PP1_local").contains("thread_local"));
+    assert!(!text.global("_PP1_table").contains("\"my_set\""));
+    assert!(text.function("_PP1_f").starts_with("define internal"));
+    assert!(text.function("_PP1_f").contains("call i32 @unknown()"));
+    assert!(text.function("_PP1_main").contains("@_PP1_again()"));
+}
+
+#[test]
+fn weave_adds_product_functions_and_keeps_the_plain_ones() {
+    let version = |result: u32| {
+        format!(
+            "define i32 @f(i32 %x) noinline {{\n  %zero = icmp eq i32 %x, 0\n  br i1 %zero, label %a, label %b\n\
+             a:\n  ret i32 {result}\nb:\n  ret i32 2\n}}\n\
+             define i32 @main(i32 %argc, ptr %argv) {{\n  %1 = call i32 @f(i32 %argc)\n  ret i32 %1\n}}\n"
+        )
+    };
+    let (old, new) = (version(7), version(8));
+    let merge = Merge::of(&[&[&old], &[&new]]);
+    let text = merge.after("weave");
+    assert!(text.function("_PP1_f").contains("ret i32 7"));
+    assert!(text.function("_PP2_f").contains("ret i32 8"));
+    // One call of the product function; the conditions are compared as data before the branch on the first.
+    assert_eq!(text.function("_PP_main").matches("@_PP_f(").count(), 1);
+    let product = text.function("_PP_f");
+    assert_eq!(product.matches("icmp eq i32").count(), 2, "{product}");
+    in_order(product, &["icmp eq i32", "icmp eq i32", "br i1"]);
+    assert!(product.contains("@_PP_f.diverged("), "{product}");
+    text.function("_PP_f.diverged");
+}
+
+#[test]
+fn weave_leaves_variadic_functions_alone() {
+    let text = "define i32 @f(i32 %x, ...) {\n  ret i32 %x\n}\n\
+                define i32 @main(i32 %argc, ptr %argv) {\n  %1 = call i32 (i32, ...) @f(i32 %argc, i32 1)\n  ret i32 %1\n}\n";
+    let merge = Merge::with_itself(text);
+    let woven = merge.after("weave");
+    assert!(!woven.has("@_PP_f("));
+    in_order(woven.function("_PP_main"), &["@_PP1_f(", "@_PP2_f("]);
+}
+
+#[test]
+fn finish_leaves_one_program() {
+    let text = Merge::with_itself(ENDING).after("finish");
+    let visible: Vec<&str> = text
+        .0
+        .lines()
+        .filter(|line| line.starts_with("define ") && !line.starts_with("define internal"))
+        .filter(|line| !line.contains(" @klee_"))
+        .collect();
+    assert!(
+        matches!(visible.as_slice(), [main] if main.contains(" @main(")),
+        "{visible:#?}"
+    );
+    assert!(text.global("p3_count").contains("constant i32 2"));
+    assert!(text.global("p3_checks").contains("constant i32 7"));
+    assert!(text.global("p3_versions").contains("@_PP1_p3v_hooks"));
+    assert!(!text.has("@llvm.threadlocal.address"));
+}
