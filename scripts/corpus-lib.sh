@@ -28,7 +28,7 @@ need() {
   for pair; do
     command -v "${pair%%=*}" >/dev/null || missing="$missing ${pair#*=}"
   done
-  [ -z "$missing" ] || die "missing packages:$missing (scripts/setup.sh installs them)"
+  [ -z "$missing" ] || die "missing packages: apt-get install$missing"
 }
 
 # apt_private ARGS...: apt-get with deb-src lines of its own.
