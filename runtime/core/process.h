@@ -118,7 +118,8 @@ void p3_rerun_captures(void);
 void p3_rerun_inherited(int fd);
 void p3_rerun_directory(int fd);
 void p3_rerun_child(pid_t real);
-/* A version crashed. Returns only if no other version goes on. */
+/* A version crashed (0: it ended, and the main thread does not get on). Returns only if no other version goes
+ * on, or it is not possible. */
 void p3_rerun(int signal);
 /* Why the versions did not run in lock-step; empty: they did, or are not woven. */
 void p3_rerun_reason(char *text, size_t size);

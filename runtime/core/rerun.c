@@ -1,4 +1,5 @@
-/* A woven product starts itself again, one version after the other, when a version crashes in lock-step.
+/* A woven product starts itself again, one version after the other, when a version crashes in lock-step, or
+ * ends on another thread and leaves the main thread waiting for it (stop.c).
  *
  * The versions' frames are interleaved on one stack, so those of the one that crashed cannot be thrown away
  * while another one goes on; and after a fault it is not even known whose instruction it was. So the process
@@ -32,7 +33,7 @@ void (*p3_lockstep)(void);
 static struct handed {
   uint64_t magic;
   pid_t process;
-  int signal;       /* of the crash */
+  int signal;       /* of the crash; 0: the main thread stalled */
   int log, answers; /* descriptors, -1: none */
   uint32_t ends;
   bool session_led;
@@ -154,6 +155,10 @@ void p3_rerun_reason(char *text, size_t size) {
   *text = 0;
   if (!is_second)
     return;
+  if (!handed.signal) {
+    p3_format(text, size, "a version ended on another thread than main's, which stalled in lock-step");
+    return;
+  }
   const char *name = p3_signal_name(handed.signal);
   for (int i = 0; i < p3_count; i++)
     if (p3_states[i].end == P3_SIGNALED && p3_states[i].value == handed.signal) {
@@ -165,11 +170,12 @@ void p3_rerun_reason(char *text, size_t size) {
 
 /* ---- the crash ---- */
 
-static bool others_go_on(void) {
-  int going = 0;
+/* Besides the one that crashed, if one did. */
+static bool others_go_on(int signal) {
+  int going = signal ? -1 : 0;
   for (int i = 0; i < p3_count; i++)
     going += !p3_has_ended(i);
-  return going > 1;
+  return going > 0;
 }
 
 /* A version that runs again starts its own again. One that is waited for here cannot be mistaken for another
@@ -316,7 +322,7 @@ static _Noreturn void die(int signal) {
 
 void p3_rerun(int signal) {
   static atomic_flag begun = ATOMIC_FLAG_INIT;
-  if (!is_possible || p3_only >= 0 || p3_on_stack < 0 || !others_go_on())
+  if (!is_possible || p3_only >= 0 || p3_on_stack < 0 || !others_go_on(signal))
     return;
   sigset_t all;
   sigfillset(&all);
@@ -337,5 +343,5 @@ void p3_rerun(int signal) {
   p3_signals_rerun();
   if (list)
     execute(list);
-  die(signal);
+  die(signal ? signal : SIGABRT);
 }

@@ -9,9 +9,11 @@
  * later. */
 #include "process.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -185,14 +187,19 @@ static void set_timer(long nanoseconds) {
 
 void p3_kick_later(void) { set_timer(1000000); }
 
-static _Noreturn void park(void) {
+/* The version's thread does nothing any more that the version could notice. */
+static void hear_nothing(void) {
   sigset_t all;
   sigfillset(&all);
   if (self)
     self->state = P3_THREAD_PARKED;
+  /* libc's pthread_sigmask keeps its own two signals open: setuid in the process must not wait for us. */
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+}
+
+static _Noreturn void park(void) {
   for (;;) {
-    /* libc's pthread_sigmask keeps its own two signals open: setuid in the process must not wait for us. */
-    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    hear_nothing();
     pause();
   }
 }
@@ -233,10 +240,50 @@ void p3_cancel_main(int version, void (*cancel)(void)) {
   }
 }
 
-/* On a thread of the version that is not its main thread. */
+/* What the main thread does, as others see it: no signal may disturb it, since a version that goes on would
+ * notice. */
+struct watch {
+  char last[256]; /* the latest system call in which it waited, with its place in the program */
+  int seen, waiting;
+};
+
+#define LONG_WAIT 200 /* looks, at 1 ms */
+#define LONG_RUN 2000
+
+/* The main thread has not got on for long: it waits in one and the same call, or it runs and waits nowhere
+ * else. (It also says so where nothing can be seen.) */
+static bool has_stalled(struct watch *watch) {
+  char path[64], text[sizeof watch->last];
+  p3_format(path, sizeof path, "/proc/self/task/%d/syscall", (int)getpid());
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0)
+    close(fd);
+  text[got > 0 ? got : 0] = 0;
+  bool waits_now = text[0] >= '0' && text[0] <= '9';
+  if (waits_now && strcmp(text, watch->last) != 0) {
+    strcpy(watch->last, text);
+    watch->seen = watch->waiting = 0;
+  }
+  watch->waiting += waits_now;
+  return ++watch->seen > (watch->waiting + 1 >= watch->seen ? LONG_WAIT : LONG_RUN);
+}
+
+/* On a thread of the version that is not its main thread. In lock-step with versions that go on, the main
+ * thread may be in a call or a loop that only this version would have ended. Its frames cannot be taken off
+ * the stack then. */
 static _Noreturn void make_main_leave(int version) {
-  while (is_on_stack(version) && (!p3_has_ended(version) || all_have_ended())) {
-    kick_main(version);
+  struct watch watch = {.seen = 0};
+  while (is_on_stack(version)) {
+    if (!p3_has_ended(version) || all_have_ended()) {
+      kick_main(version);
+    } else {
+      hear_nothing();
+      if (has_stalled(&watch)) {
+        p3_rerun(0);
+        break;
+      }
+    }
     pause_a_little();
   }
   park();
