@@ -25,7 +25,7 @@ pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) 
     let mut renamed: HashMap<String, String> = HashMap::new();
     let mut warnings = Vec::new();
 
-    rename_sections(module, &prefix);
+    let gathered = rename_sections(module, &prefix);
     for global in llvm::globals(module) {
         let full = global.name();
         let name = full.strip_suffix(SHIELD.as_bytes()).unwrap_or(&full);
@@ -55,6 +55,8 @@ pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) 
             // The assembler and the linker see only symbols that exist in the object file under these names.
             global.set_external();
             renamed.insert(text.clone(), format!("{prefix}{text}"));
+        } else if gathered.contains(&global) {
+            global.set_external();
         } else if global.linkage() != Linkage::Private {
             global.set_internal();
         }
@@ -83,11 +85,14 @@ fn is_c_identifier(name: &str) -> bool {
         && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn rename_sections(module: &Module, prefix: &str) {
+/// Returns the definitions that have to stay though nothing names them: those that the source made visible to
+/// other files, in a section that the program goes through from `__start_X` to `__stop_X`.
+fn rename_sections(module: &Module, prefix: &str) -> HashSet<Value> {
     let objects = llvm::functions(module)
         .into_iter()
         .chain(llvm::variables(module));
-    let mut own: HashSet<String> = HashSet::new();
+    let mut gone_through: HashSet<String> = HashSet::new();
+    let mut members: Vec<(Value, String)> = Vec::new();
     let mut bounds: Vec<(Value, String)> = Vec::new();
     for object in objects {
         if object.is_declaration() {
@@ -99,18 +104,25 @@ fn rename_sections(module: &Module, prefix: &str) {
                 let bound = name.len() - section.len();
                 let new_name = format!("{}{prefix}{section}", &name[..bound]);
                 bounds.push((object, new_name));
-                own.insert(section.to_string());
+                gone_through.insert(section.to_string());
             }
         } else if let Some(section) = object.section() {
             if is_c_identifier(&section) {
                 object.set_section(&format!("{prefix}{section}"));
-                own.insert(section);
+                members.push((object, section));
             }
         }
     }
     for (bound, name) in bounds {
         bound.set_name(name.as_bytes());
     }
+    members
+        .into_iter()
+        .filter(|(object, section)| {
+            object.linkage() == Linkage::External && gone_through.contains(section)
+        })
+        .map(|(object, _)| object)
+        .collect()
 }
 
 /// The words of assembly text that can be symbols.

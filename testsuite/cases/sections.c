@@ -18,11 +18,16 @@ COMMAND(beta) { return 2; }
 #if V == 2
 COMMAND(gamma) { return 3; }
 #endif
+// Entries that only the section leads to, without `used`.
+int number_one __attribute__((section("numbers"))) = 1, number_more __attribute__((section("numbers"))) = 10 * V;
+extern int __start_numbers[], __stop_numbers[];
 extern const struct command __start_commands[], __stop_commands[];
 
 int main(int argc, char **argv) {
   printf("%td commands\n", __stop_commands - __start_commands);
   for (const struct command *c = __start_commands; c < __stop_commands; c++)
     printf("%s%s %d\n", c->name, strcmp(c->name, argv[1]) ? "" : " *", c->run());
+  for (int *n = __start_numbers; n < __stop_numbers; n++)
+    printf("number %d\n", *n);
   return 0;
 }
