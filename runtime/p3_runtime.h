@@ -145,6 +145,9 @@ void p3_forked(int version);
 _Noreturn void p3_only_end(void);
 /* chdir(path), fchdir(real descriptor) if `path` is null, and umask. */
 int p3_chdir(int version, const char *path, int real);
+/* Around a call of libc that may change the directory; `before` is what the first one returned. */
+int p3_directory_before(int version);
+void p3_directory_after(int version, int before);
 mode_t p3_umask(int version, mode_t mask);
 /* The owner's environ pointer changed. Sets libc's. */
 void p3_environ_changed(int version);

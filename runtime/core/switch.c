@@ -68,6 +68,23 @@ int p3_chdir(int version, const char *path, int fd) {
   return result;
 }
 
+int p3_directory_before(int version) {
+  p3_touch(version);
+  return p3_in_klee() || p3_only >= 0 ? -1 : open_cwd();
+}
+
+void p3_directory_after(int version, int before) {
+  struct stat then, now;
+  if (before < 0)
+    return;
+  if (fstat(before, &then) == 0 && stat(".", &now) == 0 &&
+      (then.st_dev != now.st_dev || then.st_ino != now.st_ino)) {
+    p3_rerun_directory(before);
+    moved(version, before);
+  }
+  close(before);
+}
+
 mode_t p3_umask(int version, mode_t mask) {
   p3_touch(version);
   p3_states[version].umask = mask & 0777;

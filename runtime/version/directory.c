@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -91,6 +92,22 @@ PASS(int, name_to_handle_at, (int fd, const char *path, struct file_handle *hand
 int SHIM(chdir)(const char *path) { return p3_chdir(p3v_index, path, -1); }
 
 int SHIM(fchdir)(int fd) { return p3_chdir(p3v_index, NULL, REAL(fd)); }
+
+/* Walks through trees change the directory as they go, unless told not to. */
+#define WALKS(result, name, type)                                                                            \
+  result SHIM(name)(type * walk) {                                                                           \
+    int before = p3_directory_before(p3v_index);                                                             \
+    result found = name(walk);                                                                               \
+    int error = errno;                                                                                       \
+    p3_directory_after(p3v_index, before);                                                                   \
+    errno = error;                                                                                           \
+    return found;                                                                                            \
+  }
+
+WALKS(FTSENT *, fts_read, FTS)
+WALKS(int, fts_close, FTS)
+WALKS(FTSENT64 *, fts64_read, FTS64)
+WALKS(int, fts64_close, FTS64)
 
 mode_t SHIM(umask)(mode_t mask) { return p3_umask(p3v_index, mask); }
 
