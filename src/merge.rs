@@ -73,7 +73,8 @@ pub struct MergeOptions {
     /// Bitcode with hand-written product functions (_PP_NAME), which replace the woven ones (repeatable)
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
-    /// Verify that weaving kept every version's code intact (exit status 4 if not: a bug in p3-ir)
+    /// Verify that weaving kept every version's code intact (exit status 4 if not: a bug in p3-ir); debug builds
+    /// always do
     #[arg(long)]
     verify_product: bool,
     /// Function OLD corresponds to NEW
@@ -225,7 +226,7 @@ impl MergeOptions {
             checks: self.check,
             native_libraries: self.native_lib.clone(),
             weave: self.weave_options(),
-            verify: self.verify_product,
+            verify: self.verify_product || cfg!(debug_assertions),
         }
     }
 

@@ -14,6 +14,7 @@ mod libc;
 mod link;
 mod llvm;
 pub mod load;
+pub mod mutation;
 pub mod native;
 mod nodes;
 pub mod pipeline;

@@ -7,7 +7,7 @@ use crate::load::{Input, Source};
 use crate::native::{NativeCopy, Natives};
 use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
-use crate::weave::WeaveOptions;
+use crate::weave::{Scaffold, WeaveOptions};
 use crate::{
     check, finish, isolate, link, load, prepare, rename, runtime, terminate, weave, Error, Result,
 };
@@ -141,7 +141,7 @@ pub fn merge<'ctx>(
             .iter()
             .map(|version| version.bound.clone())
             .collect();
-        report.woven = weave::weave(
+        let woven = weave::weave(
             context,
             &product,
             &bound,
@@ -154,6 +154,8 @@ pub fn merge<'ctx>(
         if options.verify {
             check::check(&product)?;
         }
+        woven.scaffolds.into_iter().for_each(Scaffold::remove);
+        report.woven = woven.reports;
     }
     finish::finish(&product)?;
     observe.after("finish", None, &product)?;

@@ -62,6 +62,60 @@ pub fn run_klee(case: &Case, tools: &Tools, scratch: &Path) -> Result<Vec<String
     Ok(session.mismatches)
 }
 
+/// A case's versions at one level and what they do alone, to be compared with products that are made elsewhere.
+pub struct Reference<'a> {
+    session: Session<'a>,
+    modules: Vec<PathBuf>,
+    /// Per run and version.
+    alone: Vec<Vec<Observed>>,
+}
+
+impl<'a> Reference<'a> {
+    /// Compiles the versions and runs them.
+    pub fn new(case: &'a Case, tools: &'a Tools, scratch: &'a Path, level: &str) -> Result<Self> {
+        let session = Session::new(case, tools, scratch)?;
+        let versions = 1..=session.versions();
+        let modules = versions
+            .clone()
+            .map(|version| session.bitcode(version, level))
+            .collect::<Result<Vec<_>>>()?;
+        let natives = versions
+            .map(|version| session.native(version, level))
+            .collect::<Result<Vec<_>>>()?;
+        let mut alone = Vec::new();
+        for run in &case.runs {
+            let observed = natives
+                .iter()
+                .map(|native| session.place.run(native, run, &[]));
+            alone.push(observed.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(Reference {
+            session,
+            modules,
+            alone,
+        })
+    }
+
+    /// The versions' bitcode.
+    pub fn modules(&self) -> &[PathBuf] {
+        &self.modules
+    }
+
+    /// Builds a product and runs it; one line per mismatch, of the first run that has any.
+    pub fn mismatches(&mut self, product: &Path) -> Result<Vec<String>> {
+        let session = &mut self.session;
+        session.mismatches.clear();
+        if let Some(program) = session.build(product, "product")? {
+            for (run, alone) in session.case.runs.iter().zip(&self.alone) {
+                if session.mismatches.is_empty() {
+                    session.compare(&program, run, alone, &run.label)?;
+                }
+            }
+        }
+        Ok(std::mem::take(&mut session.mismatches))
+    }
+}
+
 struct Session<'a> {
     case: &'a Case,
     tools: &'a Tools,
@@ -386,13 +440,17 @@ impl<'a> Session<'a> {
         label: &str,
         weaving: Weaving,
     ) -> Result<Option<PathBuf>> {
-        let Some(product) = self.merge(modules, label, weaving, &[])? else {
-            return Ok(None);
-        };
+        match self.merge(modules, label, weaving, &[])? {
+            Some(product) => self.build(&product, label),
+            None => Ok(None),
+        }
+    }
+
+    fn build(&mut self, product: &Path, label: &str) -> Result<Option<PathBuf>> {
         let program = product.with_extension("exe");
         let mut build = Command::new(CLANG);
         build
-            .arg(&product)
+            .arg(product)
             .arg("-o")
             .arg(&program)
             .arg("-Wno-override-module");

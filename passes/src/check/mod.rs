@@ -1,33 +1,40 @@
 //! **check**: verifies that weaving kept every version intact.
 //!
-//! Input: the product after weave, in which the versions' plain functions `_PPi_f` stand beside the product
-//! functions `_PP_f` and their continuations. Guarantee: for every version, what a product function does along
+//! Input: the product after weave and before its scaffold is removed: the versions' plain functions `_PPi_f` stand
+//! beside the product functions `_PP_f` and their continuations, every value that crosses nodes is in memory.
+//! What comes behind the checker is LLVM's own (mem2reg, merging of blocks, globaldce). Guarantee: for every version, what a product function does along
 //! any path is what the version's plain function does along one of its own paths: the same instructions in the
 //! same order on the same version's values, the same branches by the version's own conditions, the same
 //! arguments and result. What belongs to no version can neither change nor read a version's memory.
 //!
 //! It shares no table with weave. What it takes for granted is the shape of the interface: the parameters
-//! of a product function, the frame with one field per value, a number that says where each version goes on
-//! (-1: it has returned) and a switch per version that obeys it. Everything else is found by walking product
-//! and plain functions side by side (`walk.rs`) and by tracing values back (`values.rs`).
+//! of a product function, memory called `slot` and `result`, the frame with one field per value, a number that
+//! says where each version goes on (-1: it has returned) and a switch per version that obeys it. What a cell is
+//! for, where versions stand in a block and what a number means is found by walking product and plain functions
+//! side by side; this may guess, and a wrong guess rejects a good product at worst, because all of it is then
+//! shown to hold by induction: at the entry, and behind every block and edge if it holds before (`walk.rs`).
+//! `contents.rs` follows what values and cells hold within a block, `facts.rs` what has been branched on.
 //!
-//! Not checked: that versions do not wait for ever between two of their instructions; hand-written models.
+//! Not checked: hand-written models; what a version does after it has ended in a forked child; flags such as `nsw`
+//! and metadata; that versions meet again as early as they could.
 
 mod body;
+mod calls;
+mod contents;
 mod dispatch;
+mod facts;
 mod plain;
-mod values;
+mod state;
 mod walk;
 
 use crate::llvm::{self, Module, Type, Value};
 use crate::{Error, Result};
 use body::Body;
 use inkwell::llvm_sys::LLVMOpcode;
-use plain::{Plain, Pos};
+use plain::Plain;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
-use walk::{Member, Walk};
+use std::collections::HashMap;
+use walk::{Member, Numbers, Walk};
 
 /// Calls that weave may insert: functions of runtime/core that leave the versions' memory alone.
 const GLUE_CALLS: [&str; 3] = ["p3_enter", "p3_touch", "p3_parted"];
@@ -38,26 +45,11 @@ const RETURNED: u64 = u32::MAX as u64;
 /// Dispatchers, and the calls that they stand for: versions and function types.
 type Dispatchers = HashMap<Value, Vec<(usize, Type)>>;
 
-/// What is learned about product functions and about one pair of lock-step function and continuation.
-#[derive(Default)]
+/// What is learned about product functions and dispatchers.
 struct Tables {
     /// Per product function: its members, with their versions.
-    products: Rc<HashMap<Value, Vec<(usize, Value)>>>,
-    dispatchers: Rc<RefCell<Dispatchers>>,
-    /// Per member: what the numbers mean at which versions go on.
-    labels: Vec<HashMap<u64, Vec<Pos>>>,
-    /// Per member: what the numbers of meeting points mean.
-    met: Vec<HashMap<u64, Vec<Pos>>>,
-    /// Per member, number and field: the position whose branch is on what is handed over in the field there.
-    handed_over: HashMap<(usize, u64, u32), Pos>,
-    /// Per member and number: where the continuation was found to go on.
-    resumed: HashMap<(usize, u64), Pos>,
-    /// What the frame's fields hold.
-    homes: RefCell<HashMap<u32, (usize, Value)>>,
-    /// The values that are known to have a field.
-    bound: RefCell<HashSet<(usize, Value)>>,
-    /// The field of each.
-    fields_of: HashMap<(usize, Value), u32>,
+    products: HashMap<Value, Vec<(usize, Value)>>,
+    dispatchers: RefCell<Dispatchers>,
 }
 
 fn is_product_name(name: &str) -> bool {
@@ -83,7 +75,7 @@ pub(crate) fn check(module: &Module) -> Result<()> {
 }
 
 /// What is wrong with the product functions of `module`, at most one violation per function.
-fn violations(module: &Module) -> Vec<Error> {
+pub(crate) fn violations(module: &Module) -> Vec<Error> {
     let mut found = Vec::new();
     let mut products = HashMap::new();
     let mut all = Vec::new();
@@ -104,8 +96,8 @@ fn violations(module: &Module) -> Vec<Error> {
         }
     }
     let tables = Tables {
-        products: Rc::new(products),
-        ..Tables::default()
+        products,
+        dispatchers: RefCell::default(),
     };
     for function in all {
         found.extend(check_product(function, &tables).err());
@@ -181,50 +173,33 @@ fn check_product(product: Value, tables: &Tables) -> Result<()> {
             }
         })
         .collect();
-    let tables = Tables {
-        labels: vec![HashMap::new(); members.len()],
-        met: vec![HashMap::new(); members.len()],
-        products: tables.products.clone(),
-        dispatchers: tables.dispatchers.clone(),
-        ..Tables::default()
-    };
     let fail = |function: Value| move |what: String| violation(function, what);
+    let read = |function, is_continuation| {
+        let body = Body::of(function, members.len(), is_continuation)?;
+        Walk::new(&members, body, tables, is_continuation)
+    };
 
-    let body = Body::of(product, members.len(), false).map_err(fail(product))?;
-    let continuation = body
-        .departures
-        .first()
-        .and_then(|call| call.called_function());
-    let mut lockstep = Walk::new(&members, body, tables, false);
+    let mut lockstep = read(product, false).map_err(fail(product))?;
     lockstep.walk().map_err(fail(product))?;
-    lockstep.settle().map_err(fail(product))?;
-    lockstep.look_at_departures();
-    if let Some(function) = continuation {
-        let body = Body::of(function, members.len(), true).map_err(fail(function))?;
-        let mut walk = Walk::new(&members, body, std::mem::take(&mut lockstep.tables), true);
-        walk.walk().map_err(fail(function))?;
-        // Fields that only lead to other fields get their meaning on the way.
-        loop {
-            let before = walk.tables.homes.borrow().len();
-            walk.tables.fields_of = walk
-                .tables
-                .homes
-                .borrow()
-                .iter()
-                .map(|(&field, &home)| (home, field))
-                .collect();
-            walk.settle().map_err(fail(function))?;
-            let verified = walk.verify_values();
-            if walk.tables.homes.borrow().len() == before {
-                verified.map_err(fail(function))?;
-                break;
-            }
-        }
-        walk.remember_resumptions();
-        lockstep.tables = walk.tables;
+    if let Some(function) = lockstep.continuation().map_err(fail(product))? {
+        let mut rest = read(function, true).map_err(fail(function))?;
+        rest.numbers = std::mem::take(&mut lockstep.numbers);
+        lockstep.homes_of_fields(&mut rest.homes);
+        rest.walk().map_err(fail(function))?;
+        lockstep.homes_from_fields(&rest.homes);
+        lockstep.numbers = members.iter().map(|_| Numbers::default()).collect();
+        lockstep.walk_again().map_err(fail(product))?;
+        rest.numbers = std::mem::take(&mut lockstep.numbers);
+        rest.walk_again().map_err(fail(function))?;
+        rest.verify().map_err(fail(function))?;
+        lockstep.numbers = std::mem::take(&mut rest.numbers);
+        lockstep.verify().map_err(fail(product))?;
+        return lockstep
+            .verify_departures(&rest.homes)
+            .map_err(fail(product));
     }
-    lockstep.verify_values().map_err(fail(product))?;
-    lockstep.verify_departures().map_err(fail(product))
+    lockstep.walk_again().map_err(fail(product))?;
+    lockstep.verify().map_err(fail(product))
 }
 
 /// The version whose alive flag a comparison tests, and whether it holds if the version has ended.

@@ -1,6 +1,5 @@
 //! The checker's own reading of a plain function: blocks without markers, positions in them, liveness.
 
-use super::body::Incoming;
 use crate::llvm::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
@@ -62,7 +61,6 @@ pub(super) struct Plain {
     place_of: HashMap<Value, Pos>,
     /// Per block: what its successors need of it, values for their phis included.
     live_out: Vec<HashSet<Value>>,
-    incoming: Incoming,
 }
 
 /// Whether a value is one of its function's own, which differ between activations.
@@ -155,7 +153,6 @@ impl Plain {
             static_allocas,
             place_of,
             live_out: Vec::new(),
-            incoming: Incoming::default(),
         };
         plain.live_out = plain.liveness(&index_of);
         plain
@@ -200,7 +197,7 @@ impl Plain {
     }
 
     /// The block that computes a value; none for arguments and static allocas.
-    pub(super) fn block_of(&self, value: Value) -> Option<u32> {
+    fn block_of(&self, value: Value) -> Option<u32> {
         self.place_of.get(&value).map(|place| place.block)
     }
 
@@ -226,6 +223,9 @@ impl Plain {
     }
 
     pub(super) fn is_live(&self, value: Value, pos: Pos) -> bool {
+        if value == self.result() {
+            return pos == Pos::RETURNED;
+        }
         if pos == Pos::RETURNED || pos == Pos::GUARD {
             return false;
         }
@@ -247,11 +247,6 @@ impl Plain {
         (used || self.live_out[pos.block as usize].contains(&value)) && !computed_here
     }
 
-    /// What a block's phi becomes when it is entered from block `from`.
-    pub(super) fn incoming(&self, phi: Value, from: u32) -> Option<Value> {
-        self.incoming.get(phi, self.blocks[from as usize].block)
-    }
-
     pub(super) fn instruction(&self, pos: Pos) -> Option<Value> {
         let block = self.blocks.get(pos.block as usize)?;
         block.body.get(pos.index as usize).copied()
@@ -263,23 +258,66 @@ impl Plain {
         (pos.index as usize == block.body.len()).then_some(block)
     }
 
-    /// Goes along unconditional edges into blocks without phis: nothing happens there.
-    pub(super) fn normal(&self, mut pos: Pos) -> Pos {
-        for _ in 0..self.blocks.len() {
-            let Some(block) = self.at_end(pos) else {
-                break;
+    /// Goes along edges that the version takes in any case: nothing happens there. Stops before phis.
+    pub(super) fn normal(&self, pos: Pos) -> Pos {
+        let mut path = vec![pos];
+        loop {
+            let pos = path[path.len() - 1];
+            let Some(next) = self
+                .at_end(pos)
+                .and_then(|block| self.certain_target(block))
+            else {
+                return pos;
             };
-            match block.successors[..] {
-                [next] if self.blocks[next as usize].phis.is_empty() => {
-                    pos = Pos {
-                        block: next,
-                        index: 0,
+            if !self.blocks[next as usize].phis.is_empty() {
+                return Pos::on_edge(pos.block, next);
+            }
+            let next = Pos {
+                block: next,
+                index: 0,
+            };
+            // A loop that does nothing is one place.
+            if let Some(begin) = path.iter().position(|&before| before == next) {
+                let all = path[begin..].iter().copied();
+                return all.min_by_key(|pos| (pos.block, pos.index)).unwrap_or(pos);
+            }
+            path.push(next);
+        }
+    }
+
+    /// Where a block's terminator goes whatever the values are.
+    fn certain_target(&self, block: &PlainBlock) -> Option<u32> {
+        match (block.terminator.opcode(), &block.successors[..]) {
+            (LLVMOpcode::LLVMBr, &[next]) => Some(next),
+            (LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch, successors) => {
+                let condition = block.terminator.operand(0)?;
+                let number = condition.is_constant().then(|| condition.as_integer())??;
+                match block.terminator.opcode() {
+                    LLVMOpcode::LLVMBr => Some(successors[usize::from(number == 0)]),
+                    _ => {
+                        let cases = block.terminator.case_values();
+                        let case = cases.iter().position(|&case| case == condition);
+                        Some(successors[case.map_or(0, |case| case + 1)])
                     }
                 }
-                _ => break,
             }
+            _ => None,
         }
-        pos
+    }
+
+    /// Whether the version may go round for ever without doing anything.
+    pub(super) fn has_idle_loop(&self) -> bool {
+        let edges: Vec<(u32, u32)> = self
+            .blocks
+            .iter()
+            .zip(0..)
+            .flat_map(|(block, from)| block.successors.iter().map(move |&to| (from, to)))
+            .collect();
+        let is_idle = |block: u32| {
+            let block = &self.blocks[block as usize];
+            block.body.is_empty() && block.phis.is_empty()
+        };
+        super::walk::cycle_in(self.blocks.len(), &edges, is_idle).is_some()
     }
 
     pub(super) fn start(&self, block: u32) -> Pos {

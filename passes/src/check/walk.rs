@@ -1,18 +1,21 @@
 //! Walks a product function and its versions' plain functions side by side.
 //!
-//! Every block of the product function gets a state that says where each version stands: at a position of its
-//! plain function, or suspended, to go on where a label variable says. An instruction of the product is a copy
-//! of the next instruction of one version, a call that stands for the next calls of several versions, or glue.
-//! Versions follow their branches only where what the product has branched on decides them.
+//! Every block of the product function gets a state that says where each version stands. Within a block every
+//! instruction is a copy of the next instruction of one version, a call that stands for the next calls of several,
+//! or glue. Versions follow their branches only where what the product has branched on decides them.
+//!
+//! [`Walk::walk`] finds the states, what cells are for and what numbers mean; it may guess. [`Walk::verify`] then
+//! shows that all of it is true whenever a block is entered: true at the entry, and kept by every block and edge.
 
-use super::body::{colours, Body, Edge};
-use super::plain::{is_local, is_phi, Plain, Pos};
-use super::{tested_flag, Tables, EQUAL, GLUE_CALLS, NOT_EQUAL, RETURNED};
+use super::body::{is_load, Body, Cell, Control, Edge};
+use super::contents::{Contents, Holder, Homes, Thing};
+use super::facts::{Facts, Known};
+use super::plain::{is_local, Plain, Pos};
+use super::state::{State, Suspended};
+use super::{tested_flag, Tables, GLUE_CALLS, RETURNED};
 use crate::llvm::{Types, Value};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// One version's function in a product function.
 pub(super) struct Member {
@@ -22,436 +25,569 @@ pub(super) struct Member {
     pub(super) result: Option<u32>,
 }
 
-/// Where a version stands.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum State {
-    /// At one of these positions, which nothing observable separates, in the version's order.
-    At(Vec<Pos>),
-    /// Where the label variable says.
-    Suspended { label: Value, met: Met },
-    /// It has ended, in a child of another version: nothing of it is run any more.
-    Ended,
+/// A member gets a number.
+struct Stop {
+    number: u64,
+    list: Vec<Pos>,
+    /// The number of the meeting point, if this is one.
+    meeting: Option<u64>,
 }
 
-/// What is known of a suspended version that has not returned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Met {
-    /// It has returned on every path.
-    Vacuous,
-    /// It stands at the meeting point that this variable numbers.
-    At(Value),
-    Nothing,
-}
-
-impl Met {
-    fn and(self, other: Met) -> Met {
-        match (self, other) {
-            (Met::Vacuous, met) | (met, Met::Vacuous) => met,
-            (a, b) if a == b => a,
-            _ => Met::Nothing,
-        }
-    }
-}
-
-/// How a value of a version gets a new content.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Def {
-    /// By this instruction of the product, or by this field of its result.
-    Copy(Value, Option<u32>),
-    /// A phi, because its block is entered from this one.
-    Phi(u32),
-    /// The version's result, at the return that ends this block.
-    Return(u32),
-    /// The result of a version that is not active: nobody looks at it.
-    Anything,
-}
-
-/// A step that a version takes without an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Move {
-    Begin,
-    /// A branch is decided.
-    Decide,
-    Skip,
-    Along(u32, u32),
-    Return(u32),
-}
-
-/// An instruction of a version that was found in the product, and what the copy has for operands.
-pub(super) struct Execution {
-    pub(super) k: usize,
-    pub(super) plain: Value,
-    pub(super) copy: Value,
-    pub(super) ord: u32,
-    pub(super) operands: Vec<(Value, Value)>,
-}
-
-/// What happens in a block, in order.
+/// What happens in a block.
 #[derive(Default)]
 pub(super) struct Log {
-    pub(super) defs: HashMap<(usize, Value), Vec<(u32, Def)>>,
-    pub(super) stores: HashMap<u32, Vec<(u32, Value)>>,
-    pub(super) executions: Vec<Execution>,
-    pub(super) moved: Vec<bool>,
-    pub(super) used: Vec<Option<Pos>>,
-    pub(super) out: Vec<State>,
-    pub(super) returns: Vec<(usize, Value)>,
-    pub(super) departure: Option<(Value, u32)>,
+    contents: Contents,
+    /// Per member: whether it has done anything.
+    moved: Vec<bool>,
+    /// Per member: the block of its function whose instruction came last.
+    last_block: Vec<Option<u32>>,
+    /// Per member: how it stopped.
+    stopped: Vec<Option<Stop>>,
+    /// Loads of controls that have not been changed since.
+    numbers: HashMap<Value, Control>,
+    changed: HashSet<Control>,
+    departure: Option<Value>,
+    /// What was stored in a frame for the continuation.
+    spilled: HashMap<Cell, Value>,
+    out: Vec<State>,
 }
 
-/// Behind everything in a block.
-pub(super) const END: u32 = u32::MAX;
-
-/// How many steps of one version fit between two instructions of the product.
-const SLOTS: u32 = 64;
-
-/// Something the product has found out by branching.
+/// What the numbers of one member stand for.
 #[derive(Default)]
-pub(super) struct Facts {
-    is: Vec<(Value, Value, u32)>,
-    is_not: Vec<(Value, Vec<Value>, u32)>,
-    same: Vec<(Value, Value, bool, u32)>,
-}
-
-pub(super) enum Known {
-    Is(Value),
-    IsNot(Vec<Value>),
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Place {
-    Block(u32),
-    Edge(Edge),
-    /// Where no branch has told anything since the version moved.
-    Unknowing,
-}
-
-/// From where, to where, and how.
-pub(super) type Step = (Pos, Pos, Move);
-
-/// The steps that a member takes on an edge.
-type KnownMoves = HashMap<(Edge, usize), Rc<Vec<Move>>>;
-
-/// A product call's result field and the values that stand for the call's operands.
-type ProductCall = (Option<u32>, Vec<(Value, Value)>);
-
-struct Ready {
-    used: Pos,
-    pos: Pos,
-    moves: Vec<Move>,
+pub(super) struct Numbers {
+    /// Where it goes on.
+    labels: HashMap<u64, Vec<Pos>>,
+    /// Where it meets the others.
+    meetings: HashMap<u64, Vec<Pos>>,
 }
 
 pub(super) struct Walk<'a> {
     pub(super) members: &'a [Member],
-    pub(super) body: Body,
-    pub(super) tables: Tables,
-    pub(super) is_continuation: bool,
-    pub(super) states: Vec<Option<Vec<State>>>,
-    /// The same before [`Walk::settle`].
-    wide_states: Vec<Option<Vec<State>>>,
-    pub(super) contributions: HashMap<Edge, Vec<State>>,
-    pub(super) logs: Vec<Option<Log>>,
-    /// All copies of an instruction.
-    pub(super) copies: HashMap<(usize, Value), Vec<Def>>,
-    /// Whose value an instruction of the product computes.
-    pub(super) owner: HashMap<Value, (usize, Value)>,
+    body: Body,
+    pub(super) tables: &'a Tables,
+    is_continuation: bool,
+    pub(super) homes: Homes,
+    pub(super) numbers: Vec<Numbers>,
+    states: Vec<Option<Vec<State>>>,
+    contributions: HashMap<Edge, Vec<State>>,
+    logs: Vec<Option<Log>>,
     /// Arguments and static allocas of the lock-step function.
-    pub(super) fixed: HashMap<Value, (usize, Value)>,
-    pub(super) active: Vec<Value>,
-    /// Whose an instruction of the product seems to be.
-    colours: HashMap<Value, usize>,
-    /// Whether numbers that stand for several positions have to be taken for the first of them.
-    guess: bool,
-    pub(super) ord: HashMap<Value, u32>,
-    /// Obligations that hold in the finished walk.
-    pub(super) proven: HashSet<(u32, Value, usize, Value)>,
-    /// The steps on edges, in the finished walk.
-    pub(super) steps: HashMap<(Edge, usize), Vec<Step>>,
-    pub(super) known_moves: RefCell<KnownMoves>,
-    pub(super) finished: bool,
-    /// Whether a field that nothing is known of may be taken to hold what is asked for.
-    pub(super) may_bind: Cell<bool>,
-    work: Vec<u32>,
-    changed: HashSet<(usize, u64, bool)>,
-    assumed: Vec<(usize, Vec<u64>, bool)>,
+    fixed: HashMap<Value, (usize, Value)>,
+    active: Vec<Value>,
+    /// Whether it is known what cells are for.
+    bound: bool,
+    /// Whether everything has been found and is verified now.
+    verifying: bool,
+    ranks: Vec<u32>,
+    work: BTreeSet<(u32, u32)>,
+    new_numbers: bool,
+    /// Numbers that are the only ones a member may have: member, numbers, whether of meetings.
+    demanded: Vec<(usize, HashSet<u64>, bool)>,
     truth: [Value; 2],
 }
 
 type Checked<T> = Result<T, String>;
 
+/// A product call's result field and the values that stand for the call's operands.
+type ProductCall = (Option<u32>, Vec<(Value, Value)>);
+
 impl<'a> Walk<'a> {
     pub(super) fn new(
         members: &'a [Member],
         body: Body,
-        tables: Tables,
+        tables: &'a Tables,
         is_continuation: bool,
-    ) -> Walk<'a> {
+    ) -> Checked<Walk<'a>> {
         let count = body.blocks.len();
         let types = Types::of_function(body.function);
-        let mut fixed = HashMap::new();
-        let mut active = Vec::new();
-        if !is_continuation {
-            let mut parameters = body.function.parameters().into_iter();
-            active.extend(parameters.by_ref().take(members.len()));
-            for (k, member) in members.iter().enumerate() {
-                for argument in member.plain.function.parameters() {
-                    if let Some(parameter) = parameters.next() {
-                        fixed.insert(parameter, (k, argument));
-                    }
-                }
-            }
-        }
-        let arguments = fixed
-            .iter()
-            .map(|(&value, &(k, _)): (&Value, &(usize, Value))| (value, members[k].version))
-            .collect();
-        let colours = colours(&body, &arguments);
-        Walk {
+        let ranks = body.ranks();
+        let mut walk = Walk {
             members,
             body,
             tables,
             is_continuation,
+            homes: Homes::default(),
+            numbers: members.iter().map(|_| Numbers::default()).collect(),
             states: vec![None; count],
-            wide_states: Vec::new(),
             contributions: HashMap::new(),
             logs: (0..count).map(|_| None).collect(),
-            copies: HashMap::new(),
-            owner: HashMap::new(),
-            fixed,
-            active,
-            colours,
-            guess: false,
-            ord: HashMap::new(),
-            proven: HashSet::new(),
-            steps: HashMap::new(),
-            known_moves: RefCell::default(),
-            finished: false,
-            may_bind: Cell::new(true),
-            work: Vec::new(),
-            changed: HashSet::new(),
-            assumed: Vec::new(),
+            fixed: HashMap::new(),
+            active: Vec::new(),
+            bound: false,
+            verifying: false,
+            ranks,
+            work: BTreeSet::new(),
+            new_numbers: false,
+            demanded: Vec::new(),
             truth: [types.constant(1, 0), types.constant(1, 1)],
+        };
+        match is_continuation {
+            true => walk.bind_results(),
+            false => walk.read_entry()?,
         }
+        Ok(walk)
     }
 
-    /// Finds out where the versions stand everywhere.
-    pub(super) fn walk(&mut self) -> Checked<()> {
-        if !self.is_continuation {
-            self.match_static_allocas()?;
-        }
-        let start = (0..self.members.len())
-            .map(|_| match self.is_continuation {
-                false => State::At(vec![Pos::GUARD]),
-                true => State::Suspended {
-                    label: self.body.function.parameters()[1],
-                    met: Met::Nothing,
-                },
-            })
-            .collect();
-        self.states[0] = Some(start);
-        self.work.push(0);
-        let mut rounds = 0usize;
-        let limit = 64 * (self.body.blocks.len() + 16);
-        loop {
-            while let Some(block) = self.work.pop() {
-                rounds += 1;
-                if rounds > limit {
-                    return Err("the versions' positions do not settle".into());
+    /// The parameters of the lock-step function are the activation variables and the members' arguments, the
+    /// allocas at its entry the members' in order.
+    fn read_entry(&mut self) -> Checked<()> {
+        let mut parameters = self.body.function.parameters().into_iter();
+        self.active = parameters.by_ref().take(self.members.len()).collect();
+        let mut wanted = Vec::new();
+        for (k, member) in self.members.iter().enumerate() {
+            for argument in member.plain.function.parameters() {
+                if let Some(parameter) = parameters.next() {
+                    self.fixed.insert(parameter, (k, argument));
                 }
-                self.process(block)?;
             }
-            if !self.follow_new_numbers()? && std::mem::replace(&mut self.guess, true) {
-                break;
-            }
+            wanted.extend(member.plain.static_allocas.iter().map(|&a| (k, a)));
         }
-        for (k, cases, is_met) in std::mem::take(&mut self.assumed) {
-            let numbers = if is_met {
-                &self.tables.met[k]
-            } else {
-                &self.tables.labels[k]
-            };
-            let missing = numbers
-                .keys()
-                .find(|&&number| number != RETURNED && !cases.contains(&number));
-            if let Some(number) = missing {
-                return Err(format!(
-                    "version {} cannot go on at number {number}",
-                    self.members[k].version + 1
-                ));
-            }
-        }
-        self.finished = true;
-        Ok(())
-    }
-
-    /// The allocas at the entry of the lock-step function are those of the versions, in order.
-    fn match_static_allocas(&mut self) -> Checked<()> {
-        let mut wanted = (0..self.members.len()).flat_map(|k| {
-            self.members[k]
-                .plain
-                .static_allocas
-                .iter()
-                .map(move |&a| (k, a))
-        });
+        let mut wanted = wanted.into_iter();
         for &instruction in &self.body.blocks[0].body {
-            if instruction.opcode() != LLVMOpcode::LLVMAlloca {
+            let is_own = self.body.cells.contains_key(&instruction)
+                || self.body.controls.contains_key(&instruction)
+                || instruction.opcode() != LLVMOpcode::LLVMAlloca
+                // Not used where versions never leave lock-step.
+                || !instruction.has_uses() && instruction.name().starts_with(b"st");
+            if is_own {
                 continue;
             }
-            let Some((k, alloca)) = wanted.next() else {
-                return Err(format!(
-                    "`{}` belongs to no version",
-                    instruction.print().trim()
-                ));
-            };
+            let (k, alloca) = wanted
+                .next()
+                .ok_or_else(|| format!("{} belongs to no version", quoted(instruction)))?;
             if !instruction.is_same_operation(alloca) || instruction.operand(0) != alloca.operand(0)
             {
                 return Err(format!(
-                    "`{}` stands for `{}`",
-                    instruction.print().trim(),
-                    alloca.print().trim()
+                    "{} stands for {}",
+                    quoted(instruction),
+                    quoted(alloca)
                 ));
             }
             self.fixed.insert(instruction, (k, alloca));
         }
         match wanted.next() {
-            Some((_, alloca)) => Err(format!("`{}` is missing", alloca.print().trim())),
+            Some((_, alloca)) => Err(format!("{} is missing", quoted(alloca))),
             None => Ok(()),
         }
     }
 
-    fn process(&mut self, block: u32) -> Checked<()> {
-        self.logs[block as usize] = Some(self.run(block)?);
-        let successors = self.body.blocks[block as usize].successors.len();
-        for successor in 0..successors as u32 {
-            self.follow(
-                Edge {
-                    from: block,
-                    successor,
-                },
-                false,
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Decides for one position wherever several would do, now that the frame's fields are known.
-    pub(super) fn settle(&mut self) -> Checked<()> {
-        if self.wide_states.is_empty() {
-            self.wide_states = self.states.clone();
-        }
-        self.states = self.wide_states.clone();
-        self.finished = false;
-        self.known_moves.borrow_mut().clear();
-        self.proven.clear();
-        for block in self.reverse_post_order() {
-            let Some(states) = self.states[block as usize].clone() else {
-                continue;
-            };
-            let only_edge = match self.body.blocks[block as usize].in_edges[..] {
-                [edge] => Some(edge),
+    /// Results are in the cells that the continuation returns.
+    fn bind_results(&mut self) {
+        for block in &self.body.blocks {
+            let returned = match block.terminator.opcode() {
+                LLVMOpcode::LLVMRet => block.terminator.operand(0),
                 _ => None,
             };
-            let mut settled = Vec::new();
-            for (k, state) in states.into_iter().enumerate() {
-                let before = only_edge
-                    .filter(|_| self.body.label_phi(block, k).is_none())
-                    .and_then(|edge| self.logs[edge.from as usize].as_ref());
-                settled.push(match (state, before) {
-                    (State::At(_), Some(log)) => log.out[k].clone(),
-                    (State::At(list), None) => State::At(vec![self.chosen(block, k, &list)]),
-                    (suspended, _) => suspended,
-                });
-            }
-            self.states[block as usize] = Some(settled);
-            self.logs[block as usize] = Some(self.run(block)?);
-            let successors = self.body.blocks[block as usize].successors.len();
-            for successor in 0..successors as u32 {
-                let edge = Edge {
-                    from: block,
-                    successor,
-                };
-                for k in 0..self.members.len() {
-                    if self.steps.contains_key(&(edge, k)) {
-                        let out = self.logs[block as usize]
-                            .as_ref()
-                            .map(|log| log.out[k].clone());
-                        let (_, steps) = self.chain_and_steps(
-                            k,
-                            &out.unwrap_or(State::At(Vec::new())),
-                            Place::Edge(edge),
-                        );
-                        self.steps.insert((edge, k), steps);
+            let Some(all) = returned else {
+                continue;
+            };
+            for (k, member) in self.members.iter().enumerate() {
+                let value = member.result.map(|field| field_of(all, field));
+                let address = value.filter(|&v| is_load(v)).and_then(|v| v.operand(0));
+                let cell = address.and_then(|address| self.body.cells.get(&address));
+                if let Some(&cell) = cell {
+                    let result = member.plain.result();
+                    if self.homes.get(cell).is_none() && self.homes.cell(k, result).is_none() {
+                        self.homes.bind(cell, k, result);
                     }
                 }
             }
         }
-        self.finished = true;
-        Ok(())
     }
 
-    /// The blocks that versions come to, predecessors first but for loops.
-    fn reverse_post_order(&self) -> Vec<u32> {
-        let mut seen = vec![false; self.body.blocks.len()];
-        let mut order = Vec::new();
-        let mut stack = vec![(0u32, 0usize)];
-        seen[0] = true;
-        while let Some((block, next)) = stack.pop() {
-            let Some(&target) = self.body.blocks[block as usize].successors.get(next) else {
-                order.push(block);
-                continue;
-            };
-            stack.push((block, next + 1));
-            let edge = Edge {
-                from: block,
-                successor: next as u32,
-            };
-            if self.contributions.contains_key(&edge)
-                && !std::mem::replace(&mut seen[target as usize], true)
-            {
-                stack.push((target, 0));
+    // Finding out.
+
+    /// Finds out once more where the versions stand, now that it is known what cells are for.
+    pub(super) fn walk_again(&mut self) -> Checked<()> {
+        self.bound = true;
+        self.states.fill(None);
+        self.contributions.clear();
+        self.logs.iter_mut().for_each(|log| *log = None);
+        self.walk()
+    }
+
+    /// Finds out where the versions stand everywhere.
+    pub(super) fn walk(&mut self) -> Checked<()> {
+        let start = (0..self.members.len())
+            .map(|_| match self.is_continuation {
+                false => State::at(vec![Pos::GUARD]),
+                true => State::Suspended(Suspended {
+                    returned: false,
+                    open: true,
+                    met: false,
+                    numbers: BTreeSet::new(),
+                }),
+            })
+            .collect();
+        self.states[0] = Some(start);
+        self.push(0);
+        let mut rounds = 0usize;
+        let limit = 64 * (self.body.blocks.len() + 16);
+        loop {
+            while let Some((_, block)) = self.work.pop_first() {
+                rounds += 1;
+                if rounds > limit {
+                    return Err("the versions' positions do not settle".into());
+                }
+                self.logs[block as usize] = Some(self.run(block)?);
+                for edge in self.out_edges(block) {
+                    self.follow(edge)?;
+                }
             }
-        }
-        order.reverse();
-        order
-    }
-
-    /// Goes through a block.
-    fn run(&mut self, block: u32) -> Checked<Log> {
-        if let Some(old) = self.logs[block as usize].take() {
-            for execution in old.executions {
-                if let Some(copies) = self.copies.get_mut(&(execution.k, execution.plain)) {
-                    let copy = execution.copy;
-                    copies.retain(|def| !matches!(def, Def::Copy(p, _) if *p == copy));
+            if !std::mem::take(&mut self.new_numbers) {
+                return Ok(());
+            }
+            // What goes on at numbers can be walked on now.
+            for block in 0..self.body.blocks.len() as u32 {
+                let terminator = self.body.blocks[block as usize].terminator;
+                let on_number = terminator.opcode() == LLVMOpcode::LLVMSwitch
+                    && self.logs[block as usize].is_some()
+                    && terminator.operand(0).is_some_and(is_load);
+                if on_number {
+                    for edge in self.out_edges(block) {
+                        self.follow(edge)?;
+                    }
                 }
             }
         }
+    }
+
+    fn push(&mut self, block: u32) {
+        self.work.insert((self.ranks[block as usize], block));
+    }
+
+    fn out_edges(&self, block: u32) -> Vec<Edge> {
+        let successors = self.body.blocks[block as usize].successors.len();
+        (0..successors as u32)
+            .map(|successor| Edge {
+                from: block,
+                successor,
+            })
+            .collect()
+    }
+
+    /// Carries the states along an edge.
+    fn follow(&mut self, edge: Edge) -> Checked<()> {
+        let Some(arriving) = self.arriving(edge)? else {
+            return Ok(());
+        };
+        let target = self.body.target(edge);
+        let before = self.contributions.insert(edge, arriving.clone());
+        if before.as_ref() == Some(&arriving) {
+            return Ok(());
+        }
+        let joined = match (&before, &self.states[target as usize]) {
+            (None, Some(known)) => self.join(known, &arriving, target)?,
+            _ => {
+                let mut joined: Option<Vec<State>> = None;
+                for in_edge in &self.body.blocks[target as usize].in_edges {
+                    if let Some(states) = self.contributions.get(in_edge) {
+                        joined = Some(match joined {
+                            None => states.clone(),
+                            Some(before) => self.join(&before, states, target)?,
+                        });
+                    }
+                }
+                joined.unwrap_or(arriving)
+            }
+        };
+        if self.states[target as usize].as_ref() != Some(&joined) {
+            self.states[target as usize] = Some(joined);
+            self.push(target);
+        }
+        Ok(())
+    }
+
+    fn join(&self, a: &[State], b: &[State], target: u32) -> Checked<Vec<State>> {
+        let pairs = a.iter().zip(b).enumerate();
+        pairs
+            .map(|(k, (a, b))| {
+                a.join(b).ok_or_else(|| {
+                    format!(
+                        "version {} comes to {} in two ways: {} and {}",
+                        self.members[k].version + 1,
+                        self.describe_block(target),
+                        self.describe(k, a),
+                        self.describe(k, b)
+                    )
+                })
+            })
+            .collect()
+    }
+
+    // What edges say.
+
+    /// The states behind an edge; none if it is never taken.
+    fn arriving(&mut self, edge: Edge) -> Checked<Option<Vec<State>>> {
+        if self.is_dead(edge) {
+            return Ok(None);
+        }
+        let mut all = Vec::new();
+        for k in 0..self.members.len() {
+            match self.arriving_member(edge, k)? {
+                Some(state) => all.push(state),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// Whether an edge is not taken because the condition is a constant.
+    fn is_dead(&self, edge: Edge) -> bool {
+        let block = &self.body.blocks[edge.from as usize];
+        let is_conditional = block.terminator.opcode() == LLVMOpcode::LLVMSwitch
+            || block.terminator.opcode() == LLVMOpcode::LLVMBr && block.successors.len() == 2;
+        let condition = block.terminator.operand(0).filter(|_| is_conditional);
+        let known = condition
+            .filter(|condition| condition.is_constant() && condition.as_integer().is_some());
+        let Some(condition) = known else {
+            return false;
+        };
+        let taken = match block.terminator.opcode() {
+            LLVMOpcode::LLVMBr => u32::from(condition == self.truth[0]),
+            _ => {
+                let cases = block.terminator.case_values();
+                let case = cases.iter().position(|&case| case == condition);
+                case.map_or(0, |case| case as u32 + 1)
+            }
+        };
+        taken != edge.successor
+    }
+
+    /// Whether an edge is taken only if member k's version has ended, as glue has found out.
+    fn ends(&self, k: usize, edge: Edge) -> bool {
+        let block = &self.body.blocks[edge.from as usize];
+        let condition = block.terminator.operand(0).filter(|&condition| {
+            block.terminator.opcode() == LLVMOpcode::LLVMBr
+                && block.successors.len() == 2
+                && condition.is_instruction()
+                && condition.operand(0).is_some_and(is_flag_of_glue)
+        });
+        condition
+            .and_then(tested_flag)
+            .is_some_and(|(version, has_ended)| {
+                version == self.members[k].version && has_ended == (edge.successor == 0)
+            })
+    }
+
+    fn arriving_member(&mut self, edge: Edge, k: usize) -> Checked<Option<State>> {
+        let Some(log) = self.logs[edge.from as usize].as_ref() else {
+            return Ok(None);
+        };
+        match log.out[k].clone() {
+            State::At { .. } | State::Suspended(_) if self.ends(k, edge) => Ok(Some(State::Ended)),
+            State::At { list, results } => match self.closure(edge, k, list, results) {
+                State::At { list, results } => Ok(Some(State::At {
+                    list: self.kept_positions(k, &list, log)?,
+                    results,
+                })),
+                state => Ok(Some(state)),
+            },
+            State::Suspended(suspended) => Ok(self.arriving_suspended(edge, k, suspended)),
+            state => Ok(Some(state)),
+        }
+    }
+
+    /// Adds the positions that branches lead to.
+    fn closure(&self, edge: Edge, k: usize, list: Vec<Pos>, results: HashSet<Value>) -> State {
+        let plain = &self.members[k].plain;
+        let mut list = list;
+        let mut facts = None;
+        let mut at = 0;
+        while at < list.len() {
+            let pos = list[at];
+            at += 1;
+            let gather = || {
+                let moved = |block: u32| {
+                    self.logs[block as usize]
+                        .as_ref()
+                        .is_some_and(|l| l.moved[k])
+                };
+                Facts::gather(&self.body, Some(edge), self.truth, moved)
+            };
+            if pos == Pos::GUARD {
+                match self.is_active(k, facts.get_or_insert_with(gather)) {
+                    Some(true) => push_new(&mut list, plain.start(0)),
+                    Some(false) => return State::Inactive,
+                    None => {}
+                }
+                continue;
+            }
+            let Some(block) = plain.at_end(pos) else {
+                continue;
+            };
+            let condition = block.terminator.operand(0);
+            let Some(condition) = condition.filter(|_| block.successors.len() > 1) else {
+                continue;
+            };
+            let facts = facts.get_or_insert_with(gather);
+            let known = facts.known(self.truth, |value, _| {
+                self.stood_for(facts, value, k, condition)
+            });
+            let target =
+                known.and_then(|known| decide(block.terminator, &block.successors, &known));
+            if let Some(target) = target {
+                push_new(
+                    &mut list,
+                    match plain.blocks[target as usize].phis.is_empty() {
+                        true => plain.start(target),
+                        false => Pos::on_edge(pos.block, target),
+                    },
+                );
+            }
+        }
+        // What phis select of the results is a result, too.
+        let target = self.body.target(edge);
+        let from = self.body.blocks[edge.from as usize].block;
+        let mut all = results.clone();
+        for &phi in &self.body.blocks[target as usize].phis {
+            let selected = phi.incoming_from(from);
+            if selected.is_some_and(|value| results.contains(&value)) {
+                all.insert(phi);
+            }
+        }
+        State::At { list, results: all }
+    }
+
+    /// Whether member k is called, if that has been found out.
+    fn is_active(&self, k: usize, facts: &Facts) -> Option<bool> {
+        let active = self.active[k];
+        let tests_flag =
+            |value: &Value| tested_flag(*value).is_some_and(|f| f.0 == self.members[k].version);
+        facts.is.iter().find_map(|&(value, truth, _)| {
+            let holds = truth == self.truth[1];
+            // Not active, or ended.
+            let is_either = value.is_instruction()
+                && value.opcode() == LLVMOpcode::LLVMAnd
+                && value.operands().contains(&active)
+                && value.operands().iter().any(tests_flag);
+            (value == active || is_either && !holds).then_some(holds)
+        })
+    }
+
+    /// Whether a value that the product has branched on was member k's `goal`.
+    fn stood_for(&self, facts: &Facts, value: Value, k: usize, goal: Value) -> bool {
+        if !is_local(goal) {
+            return value == goal;
+        }
+        if let Some(&fixed) = self.fixed.get(&value) {
+            return fixed == (k, goal);
+        }
+        let at = self.body.block_of.get(&value);
+        at.filter(|at| facts.blocks.contains(at))
+            .and_then(|&at| self.logs[at as usize].as_ref())
+            .is_some_and(|log| {
+                let things = log.contents.of(Holder::Value(value));
+                things.contains(&Thing::Own(k, goal))
+            })
+    }
+
+    /// What the branches up to `edge` say about a control, as it is there.
+    fn control_facts(&self, edge: Option<Edge>, control: Control) -> Facts {
+        Facts::gather(&self.body, edge, self.truth, |block| {
+            let log = self.logs[block as usize].as_ref();
+            log.is_none_or(|log| log.changed.contains(&control))
+        })
+    }
+
+    /// Whether `value` is a control as it was when the facts were found.
+    fn is_number(&self, facts: &Facts, value: Value, control: Control) -> bool {
+        let at = self.body.block_of.get(&value);
+        at.filter(|at| facts.blocks.contains(at))
+            .and_then(|&at| self.logs[at as usize].as_ref())
+            .is_some_and(|log| log.numbers.get(&value) == Some(&control))
+    }
+
+    fn arriving_suspended(&mut self, edge: Edge, k: usize, suspended: Suspended) -> Option<State> {
+        let mut suspended = suspended;
+        let block = &self.body.blocks[edge.from as usize];
+        let is_branch = block.successors.len() > 1;
+        if !is_branch {
+            return Some(State::Suspended(suspended));
+        }
+        let terminator = block.terminator;
+        let switched = terminator
+            .operand(0)
+            .filter(|_| terminator.opcode() == LLVMOpcode::LLVMSwitch);
+        let cases = || -> HashSet<u64> {
+            let cases = terminator.case_values().into_iter();
+            cases.filter_map(Value::as_integer).collect()
+        };
+
+        let control = Control::Resume(k);
+        let facts = self.control_facts(Some(edge), control);
+        let is_mine = |value: Value| self.is_number(&facts, value, control);
+        let known = facts.known(self.truth, |value, _| is_mine(value));
+        if let Some(Known::Is(number)) = known {
+            return match number.as_integer() {
+                Some(RETURNED) => suspended.returned.then(|| State::at(vec![Pos::RETURNED])),
+                Some(number) if suspended.open => {
+                    let list = self.numbers[k].labels.get(&number)?;
+                    Some(State::at(list.clone()))
+                }
+                _ => None,
+            };
+        }
+        let has_not_returned = facts.same.iter().any(|&(a, b, same, _)| {
+            let pair = |a: Value, b: Value| {
+                is_mine(a) && b.is_constant() && b.as_integer() == Some(RETURNED)
+            };
+            !same && (pair(a, b) || pair(b, a))
+        });
+        let is_default = edge.successor == 0 && switched.is_some_and(is_mine);
+        suspended.returned &= !has_not_returned;
+        if is_default {
+            if self.verifying {
+                self.demanded.push((k, cases(), false));
+            }
+            suspended.open = false;
+            suspended.met = true;
+        }
+        if !suspended.returned && !suspended.open {
+            return None;
+        }
+        let is_known = suspended.met && !suspended.returned;
+        let control = Control::Stop;
+        let on_stop = switched.filter(|_| is_known).is_some_and(|value| {
+            let facts = self.control_facts(Some(edge), control);
+            self.is_number(&facts, value, control)
+        });
+        if on_stop {
+            if edge.successor == 0 {
+                if self.verifying {
+                    self.demanded.push((k, cases(), true));
+                }
+                return None;
+            }
+            let number = terminator.case_values()[edge.successor as usize - 1].as_integer()?;
+            let list = self.numbers[k].meetings.get(&number)?;
+            return Some(State::at(list.clone()));
+        }
+        Some(State::Suspended(suspended))
+    }
+
+    // Within blocks.
+
+    /// Goes through a block.
+    fn run(&mut self, block: u32) -> Checked<Log> {
         let count = self.members.len();
         let mut cursor = self.states[block as usize].clone().unwrap_or_default();
         let mut log = Log {
             moved: vec![false; count],
-            used: vec![None; count],
+            last_block: vec![None; count],
+            stopped: (0..count).map(|_| None).collect(),
             ..Log::default()
         };
-        let mut ready: Vec<Option<Option<Ready>>> = (0..count).map(|_| None).collect();
         let mut current = 0;
-        let mut ord = 0;
-        for &phi in &self.body.blocks[block as usize].phis {
-            self.ord.insert(phi, 0);
-        }
         for instruction in self.body.blocks[block as usize].body.clone() {
-            ord += SLOTS * count as u32;
-            self.ord.insert(instruction, ord);
             if self.fixed.contains_key(&instruction)
-                || self.is_frame_glue(instruction, ord, &mut log)?
+                || self.use_memory(block, instruction, &mut cursor, &mut log)?
+                || is_flag_of_glue(instruction)
             {
                 continue;
             }
-            if is_flag_of_glue(instruction) {
-                continue;
-            }
             if self.body.departures.contains(&instruction) {
-                log.departure = Some((instruction, ord));
-                self.depart(block, instruction, &cursor, &log)?;
+                log.departure = Some(instruction);
                 continue;
             }
             let callee = instruction
@@ -460,133 +596,124 @@ impl<'a> Walk<'a> {
                 .flatten();
             if let Some(parts) = callee.and_then(|callee| self.product_parts(instruction, callee)) {
                 current = 0;
-                self.match_product_call(
-                    block,
-                    instruction,
-                    ord,
-                    parts?,
-                    &mut cursor,
-                    &mut ready,
-                    &mut log,
-                )?;
+                self.match_product_call(instruction, parts?, &mut cursor, &mut log)?;
                 continue;
             }
-            if let Some(k) = self.partial_call(block, instruction, &cursor) {
-                let key = (k, self.members[k].plain.result());
-                log.defs
-                    .entry(key)
-                    .or_default()
-                    .push((ord, Def::Copy(instruction, None)));
+            if let Some(k) = self.partial_call(block, instruction, &cursor, &log) {
                 log.moved[k] = true;
-                cursor[k] = State::At(vec![Pos::RETURNED]);
-                ready[k] = None;
+                cursor[k] = State::At {
+                    list: vec![Pos::RETURNED],
+                    results: HashSet::from([instruction]),
+                };
                 continue;
             }
-            let mut matched: Vec<usize> = (0..count)
-                .map(|i| (current + i) % count)
-                .filter(|&k| {
-                    self.next(block, k, &cursor[k], &log, &mut ready[k])
-                        .and_then(|next| self.members[k].plain.instruction(next.pos))
-                        .is_some_and(|plain| self.looks_like(instruction, k, plain, &log))
-                })
-                .collect();
-            if matched.len() > 1 {
-                // Versions take turns block by block: one that would go on to another block comes later.
-                let colour = self.colours.get(&instruction);
-                matched.sort_by_key(|&k| {
-                    let last = log.executions.iter().rev().find(|e| e.k == k);
-                    let next = self.next(block, k, &cursor[k], &log, &mut ready[k]);
-                    let goes_on = last.zip(next).is_some_and(|(last, next)| {
-                        self.members[k].plain.block_of(last.plain) != Some(next.pos.block)
-                    });
-                    let other = Some(&self.members[k].version) != colour;
-                    (other, goes_on, if goes_on { k } else { 0 })
-                });
-            }
-            let matched = matched.first().copied();
-            match matched {
-                Some(k) => {
+            let candidates = (0..count).filter_map(|k| {
+                let pos = self.next(k, &cursor[k])?;
+                let plain = self.members[k].plain.instruction(pos)?;
+                // Versions take turns block by block.
+                let goes_on = log.last_block[k].is_some_and(|last| last != pos.block);
+                let rank = (goes_on, (k + count - current) % count);
+                self.looks_like(instruction, k, plain, &log)
+                    .then_some((rank, k))
+            });
+            match candidates.min() {
+                Some((_, k)) => {
                     current = k;
-                    self.commit(
-                        k,
-                        instruction,
-                        None,
-                        ord,
-                        &mut cursor[k],
-                        &mut ready[k],
-                        &mut log,
-                    );
+                    self.commit(k, instruction, None, &mut cursor[k], &mut log);
                 }
-                None if self.is_glue(instruction) => {}
-                None => return Err(self.no_match(instruction, &cursor, block, &log)),
+                None if self.is_glue(instruction) => self.look_at_glue(instruction, &mut log),
+                None => return Err(self.no_match(instruction, &cursor)),
             }
         }
-        self.finish_block(block, &cursor, ord, &mut log)?;
+        self.finish_block(block, &mut cursor, &mut log)?;
         log.out = cursor;
         Ok(log)
     }
 
-    fn no_match(&self, instruction: Value, cursor: &[State], block: u32, log: &Log) -> String {
-        let places: Vec<String> = (0..self.members.len())
-            .map(|k| {
+    fn no_match(&self, instruction: Value, cursor: &[State]) -> String {
+        let places: Vec<String> = cursor
+            .iter()
+            .enumerate()
+            .map(|(k, state)| {
                 let version = self.members[k].version + 1;
-                let next = self
-                    .next(block, k, &cursor[k], log, &mut None)
-                    .map(|n| n.pos);
-                match (next, &cursor[k]) {
-                    (Some(pos), _) => format!(
-                        "version {version} is {}",
-                        self.members[k].plain.describe(pos)
-                    ),
-                    (None, State::At(list)) => {
-                        format!(
-                            "version {version} is {}",
-                            self.members[k].plain.describe(list[0])
-                        )
-                    }
-                    (None, State::Suspended { .. }) => format!("version {version} is suspended"),
-                    (None, State::Ended) => format!("version {version} has ended"),
-                }
+                format!("version {version} is {}", self.describe(k, state))
             })
             .collect();
         format!(
-            "`{}` is not what a version does next: {}",
-            instruction.print().trim(),
+            "{} is not what a version does next: {}",
+            quoted(instruction),
             places.join(", ")
         )
     }
 
-    /// A continuation is called: if it gets a constant number, that stands for where the versions are here.
-    fn depart(&mut self, block: u32, call: Value, cursor: &[State], log: &Log) -> Checked<()> {
-        let label = call.operand(1).filter(|label| label.is_constant());
-        let Some(number) = label.and_then(Value::as_integer) else {
-            return Ok(());
-        };
-        for (k, state) in cursor.iter().enumerate() {
-            let place = match log.moved[k] {
-                true => Place::Unknowing,
-                false => Place::Block(block),
-            };
-            let mut list = self.chain(k, state, place);
-            list.retain(|&pos| pos != Pos::RETURNED);
-            self.number(k, number, false, &list)?;
+    fn describe(&self, k: usize, state: &State) -> String {
+        let plain = &self.members[k].plain;
+        match state {
+            State::At { list, .. } => list
+                .iter()
+                .map(|&pos| plain.describe(pos))
+                .collect::<Vec<String>>()
+                .join(" or "),
+            State::Inactive => "not called".into(),
+            State::Suspended(_) => "suspended".into(),
+            State::Ended => "ended".into(),
         }
-        Ok(())
     }
 
-    /// Loads, stores and addresses of the frame.
-    fn is_frame_glue(&self, instruction: Value, ord: u32, log: &mut Log) -> Checked<bool> {
-        let field = |index| {
-            let address = instruction.operand(index)?;
-            self.body.fields.get(&address).copied()
-        };
+    fn describe_block(&self, block: u32) -> String {
+        let all = &self.body.blocks[block as usize];
+        let first = all.body.first().unwrap_or(&all.terminator);
+        format!("block {block} ({})", quoted(*first))
+    }
+
+    /// Loads and stores of cells and controls, addresses of fields, frames.
+    fn use_memory(
+        &mut self,
+        block: u32,
+        instruction: Value,
+        cursor: &mut [State],
+        log: &mut Log,
+    ) -> Checked<bool> {
         match instruction.opcode() {
-            LLVMOpcode::LLVMGetElementPtr => Ok(self.body.fields.contains_key(&instruction)),
-            LLVMOpcode::LLVMAlloca => Ok(self.body.frames.contains(&instruction)),
-            LLVMOpcode::LLVMLoad => Ok(field(0).is_some()),
+            LLVMOpcode::LLVMGetElementPtr => Ok(self.body.cells.contains_key(&instruction)
+                || self.body.frame_fields.contains_key(&instruction)),
+            LLVMOpcode::LLVMAlloca => Ok(self.body.is_frame(instruction)
+                || block == 0
+                    && (self.body.cells.contains_key(&instruction)
+                        || self.body.controls.contains_key(&instruction)
+                        || !instruction.has_uses())),
+            LLVMOpcode::LLVMLoad => {
+                let Some(address) = instruction.operand(0) else {
+                    return Ok(false);
+                };
+                if let Some(&cell) = self.body.cells.get(&address) {
+                    let things = log.contents.of_cell(cell, &self.homes);
+                    log.contents.set(Holder::Value(instruction), things);
+                    return Ok(true);
+                }
+                if let Some(&control) = self.body.controls.get(&address) {
+                    log.numbers.insert(instruction, control);
+                    return Ok(true);
+                }
+                Ok(false)
+            }
             LLVMOpcode::LLVMStore => {
-                if let (Some(field), Some(value)) = (field(1), instruction.operand(0)) {
-                    log.stores.entry(field).or_default().push((ord, value));
+                let (Some(value), Some(address)) = (instruction.operand(0), instruction.operand(1))
+                else {
+                    return Ok(false);
+                };
+                if let Some(&cell) = self.body.cells.get(&address) {
+                    self.store(cell, value, log);
+                    return Ok(true);
+                }
+                if let Some(&field) = self.body.frame_fields.get(&address) {
+                    log.spilled.insert(field, value);
+                    return Ok(true);
+                }
+                if let Some(&control) = self.body.controls.get(&address) {
+                    log.numbers.retain(|_, other| *other != control);
+                    self.store_number(block, control, value, cursor, log)?;
+                    log.changed.insert(control);
                     return Ok(true);
                 }
                 Ok(false)
@@ -595,1155 +722,206 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What may stand in a product without being a version's: it touches no memory and cannot trap, or is a call of
-    /// the runtime that [`GLUE_CALLS`] permits.
-    fn is_glue(&self, instruction: Value) -> bool {
-        match instruction.opcode() {
-            LLVMOpcode::LLVMICmp
-            | LLVMOpcode::LLVMAnd
-            | LLVMOpcode::LLVMOr
-            | LLVMOpcode::LLVMXor
-            | LLVMOpcode::LLVMSelect
-            | LLVMOpcode::LLVMBitCast
-            | LLVMOpcode::LLVMInsertValue
-            | LLVMOpcode::LLVMExtractValue => true,
-            LLVMOpcode::LLVMLoad => is_flag_of_glue(instruction),
-            LLVMOpcode::LLVMCall => is_glue_call(instruction),
-            _ => false,
-        }
-    }
-
-    /// A call of member k's plain function with the product's own arguments, before anything else of it has run.
-    fn partial_call(&self, block: u32, call: Value, cursor: &[State]) -> Option<usize> {
-        if self.is_continuation || !call.is_call() {
-            return None;
-        }
-        let callee = call.called_function()?;
-        let k = self
-            .members
-            .iter()
-            .position(|m| m.plain.function == callee)?;
-        let at_guard = matches!(&cursor[k], State::At(list) if list.contains(&Pos::GUARD));
-        let facts = self.gather(k, Place::Block(block), None);
-        let is_active = facts
-            .is
-            .iter()
-            .any(|f| f.0 == self.active[k] && f.1 == self.truth[1]);
-        let arguments: Vec<Option<(usize, Value)>> = (0..call.argument_count())
-            .filter_map(|i| call.operand(i))
-            .map(|argument| self.fixed.get(&argument).copied())
-            .collect();
-        let own: Vec<Option<(usize, Value)>> = callee
-            .parameters()
-            .into_iter()
-            .map(|parameter| Some((k, parameter)))
-            .collect();
-        (at_guard && is_active && arguments == own && call.called_type() == callee.value_type())
-            .then_some(k)
-    }
-
-    /// The next instruction of member k.
-    fn next<'r>(
-        &self,
-        block: u32,
-        k: usize,
-        state: &State,
-        log: &Log,
-        ready: &'r mut Option<Option<Ready>>,
-    ) -> Option<Ready>
-    where
-        'a: 'r,
-    {
-        if ready.is_none() {
-            let place = match log.moved[k] {
-                true => Place::Unknowing,
-                false => Place::Block(block),
-            };
-            *ready = Some(self.find_next(k, state, place));
-        }
-        ready.as_ref().and_then(|found| {
-            found.as_ref().map(|found| Ready {
-                used: found.used,
-                pos: found.pos,
-                moves: found.moves.clone(),
-            })
-        })
-    }
-
-    fn find_next(&self, k: usize, state: &State, place: Place) -> Option<Ready> {
-        let list = self.positions(k, state, place)?;
-        let plain = &self.members[k].plain;
-        let mut facts = None;
-        let last = list.last().copied();
-        // The last position comes first: what led there has been decided.
-        list.into_iter().rev().find_map(|used| {
-            let mut pos = used;
-            let mut moves = Vec::new();
-            loop {
-                self.may_bind.set(Some(used) == last);
-                if plain.instruction(pos).is_some() {
-                    self.may_bind.set(true);
-                    return Some(Ready { used, pos, moves });
-                }
-                if moves.len() > plain.blocks.len() {
-                    self.may_bind.set(true);
-                    return None;
-                }
-                let found = self.step(k, pos, place, &mut facts, &moves);
-                self.may_bind.set(true);
-                let (next, step) = found?;
-                moves.push(step);
-                pos = next;
-            }
-        })
-    }
-
-    /// The positions that a state stands for at a place.
-    pub(super) fn positions(&self, k: usize, state: &State, place: Place) -> Option<Vec<Pos>> {
-        match state {
-            State::Ended => None,
-            State::At(list) => Some(list.clone()),
-            State::Suspended { label, met } => {
-                let facts = self.gather(k, place, Some(*label));
-                self.resolve(k, *label, *met, &facts)
-            }
-        }
-    }
-
-    fn resolve(&self, k: usize, label: Value, met: Met, facts: &Facts) -> Option<Vec<Pos>> {
-        let value_of = |variable: Value| {
-            let direct = facts.is.iter().find(|f| f.0 == variable).map(|f| f.1);
-            direct.or_else(|| {
-                facts.same.iter().find_map(|&(a, b, same, _)| match same {
-                    true if a == variable && b.is_constant() => Some(b),
-                    true if b == variable && a.is_constant() => Some(a),
-                    _ => None,
-                })
-            })
-        };
-        if let Some(number) = value_of(label).and_then(Value::as_integer) {
-            return match number {
-                RETURNED => Some(vec![Pos::RETURNED]),
-                // Where a block begins, the blocks' join tells.
-                _ if number % 2 == 0 => self.tables.labels[k].get(&number).cloned(),
-                _ => self.goes_on_at(k, number).map(|pos| vec![pos]),
-            };
-        }
-        let Met::At(stop) = met else {
-            return None;
-        };
-        let returned_not = facts.same.iter().any(|&(a, b, same, _)| {
-            let number = |v: Value| v.is_constant().then(|| v.as_integer()).flatten();
-            !same
-                && (a == label && number(b) == Some(RETURNED)
-                    || b == label && number(a) == Some(RETURNED))
-        });
-        let number = value_of(stop).and_then(Value::as_integer)?;
-        let met = self.tables.met[k].get(&number).filter(|_| returned_not);
-        met.cloned()
-    }
-
-    /// Where member k goes on at `number`. Where several positions would do, the code that goes on there tells by
-    /// the branch that it begins with, if its field is known; none as long as that may still become known.
-    pub(super) fn goes_on_at(&self, k: usize, number: u64) -> Option<Pos> {
-        let list = self.tables.labels[k].get(&number)?;
-        let (&first, &last) = (list.first()?, list.last()?);
-        if first == last {
-            return Some(first);
-        }
-        if number % 2 == 0 {
-            let target = self.body.resumes.get(&(k, number)).copied();
-            let states = target.and_then(|target| self.states[target as usize].as_ref());
-            return match (target, states.map(|states| &states[k])) {
-                (Some(target), Some(State::At(joined))) => Some(self.chosen(target, k, joined)),
-                _ => Some(last),
-            };
-        }
-        if !self.is_continuation {
-            return Some(
-                self.tables
-                    .resumed
-                    .get(&(k, number))
-                    .copied()
-                    .unwrap_or(first),
-            );
-        }
-        let plain = &self.members[k].plain;
-        let target = self.body.resumes.get(&(k, number)).copied()?;
-        let terminator = self.body.blocks[target as usize].terminator;
-        let condition = terminator
-            .operand(0)
-            .filter(|c| !c.is_constant() && terminator.successors().len() > 1);
-        let end_of = |pos: &Pos| plain.at_end(*pos).map(|block| block.terminator);
-        let Some(field) = condition.and_then(|condition| self.field_loaded(condition)) else {
-            let plain_jump = |pos: &&Pos| end_of(pos).is_some_and(|t| t.successors().len() == 1);
-            return list.iter().find(plain_jump).or(Some(&first)).copied();
-        };
-        let home = self.tables.homes.borrow().get(&field).copied();
-        match home {
-            Some((_, value)) => {
-                let same = |pos: &&Pos| end_of(pos).is_some_and(|t| t.operand(0) == Some(value));
-                list.iter().find(same).or(Some(&first)).copied()
-            }
-            // The lock-step function may tell what it has handed over in that field.
-            None => self
-                .tables
-                .handed_over
-                .get(&(k, number, field))
-                .copied()
-                .or(self.guess.then_some(first)),
-        }
-    }
-
-    /// Where member k goes from `pos` without an instruction, if that is decided.
-    fn step(
-        &self,
-        k: usize,
-        pos: Pos,
-        place: Place,
-        facts: &mut Option<Facts>,
-        moves: &[Move],
-    ) -> Option<(Pos, Move)> {
-        let plain = &self.members[k].plain;
-        if pos == Pos::RETURNED {
-            return None;
-        }
-        if pos == Pos::GUARD {
-            let facts = facts.get_or_insert_with(|| self.gather(k, place, None));
-            let active = self.active[k];
-            let known = facts.is.iter().find(|f| f.0 == active).map(|f| f.1);
-            // Not active, or ended.
-            let is_out = facts.is.iter().any(|&(value, truth, _)| {
-                truth == self.truth[0]
-                    && value.is_instruction()
-                    && value.opcode() == LLVMOpcode::LLVMAnd
-                    && value.operands().contains(&active)
-                    && value.operands().iter().any(|&o| self.tests_flag_of(k, o))
+    fn store(&mut self, cell: Cell, value: Value, log: &mut Log) {
+        let things = self.things(value, &log.contents);
+        if !self.bound && self.homes.get(cell).is_none() {
+            let is_fixed = |k: usize, value: Value| self.fixed.values().any(|&f| f == (k, value));
+            let new = things.iter().find_map(|&thing| match thing {
+                Thing::Own(k, value) => (self.homes.may_bind(cell, k, value)
+                    && (value.is_instruction() && !is_fixed(k, value)))
+                .then_some((k, value)),
+                Thing::Constant(_) => None,
             });
-            let known = known.or(is_out.then_some(self.truth[0]))?;
-            return match known == self.truth[1] {
-                true => Some((plain.start(0), Move::Begin)),
-                false => Some((Pos::RETURNED, Move::Skip)),
-            };
-        }
-        if let Some(target) = pos.edge_target() {
-            return Some((plain.start(target), Move::Along(pos.block, target)));
-        }
-        let block = plain.at_end(pos)?;
-        let terminator = block.terminator;
-        let target = match terminator.opcode() {
-            LLVMOpcode::LLVMRet => return Some((Pos::RETURNED, Move::Return(pos.block))),
-            LLVMOpcode::LLVMBr if block.successors.len() == 1 => block.successors[0],
-            LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch => {
-                let condition = terminator.operand(0)?;
-                let known = match condition.is_constant() && condition.as_integer().is_some() {
-                    true => Known::Is(condition),
-                    false => {
-                        let condition = self.before_moves(k, condition, moves)?;
-                        let facts = facts.get_or_insert_with(|| self.gather(k, place, None));
-                        self.known(k, condition, facts)?
-                    }
-                };
-                let target = self.decide(terminator, &block.successors, &known)?;
-                if !plain.blocks[target as usize].phis.is_empty() {
-                    return Some((Pos::on_edge(pos.block, target), Move::Decide));
-                }
-                target
-            }
-            _ => return None,
-        };
-        Some((plain.start(target), Move::Along(pos.block, target)))
-    }
-
-    fn decide(&self, terminator: Value, successors: &[u32], known: &Known) -> Option<u32> {
-        if terminator.opcode() == LLVMOpcode::LLVMBr {
-            return match known {
-                Known::Is(value) if *value == self.truth[1] => Some(successors[0]),
-                Known::Is(value) if *value == self.truth[0] => Some(successors[1]),
-                _ => None,
-            };
-        }
-        let cases = terminator.case_values();
-        match known {
-            Known::Is(value) => {
-                let case = cases.iter().position(|case| case == value);
-                Some(successors[case.map_or(0, |case| case + 1)])
-            }
-            Known::IsNot(values) => cases
-                .iter()
-                .all(|case| values.contains(case))
-                .then_some(successors[0]),
-        }
-    }
-
-    /// What `value` was before these steps.
-    pub(super) fn before_moves(&self, k: usize, value: Value, moves: &[Move]) -> Option<Value> {
-        let plain = &self.members[k].plain;
-        let mut value = value;
-        for step in moves.iter().rev() {
-            match *step {
-                Move::Along(from, to) if plain.blocks[to as usize].phis.contains(&value) => {
-                    value = plain.incoming(value, from)?;
-                }
-                Move::Return(block) if value == plain.result() => {
-                    value = plain.blocks[block as usize].terminator.operand(0)?;
-                }
-                Move::Skip if value == plain.result() => return None,
-                _ => {}
+            if let Some((k, value)) = new {
+                self.homes.bind(cell, k, value);
             }
         }
-        Some(value)
+        log.contents.set(Holder::Cell(cell), things);
     }
 
-    /// What the product knows at a place, from branches since member k moved (or since `label` was set).
-    fn gather(&self, k: usize, place: Place, label: Option<Value>) -> Facts {
-        let mut facts = Facts::default();
-        let single = |block: u32| match self.body.blocks[block as usize].in_edges[..] {
-            [edge] => Some(edge),
-            _ => None,
-        };
-        let mut edge = match place {
-            Place::Unknowing => None,
-            Place::Edge(edge) => Some(edge),
-            Place::Block(block) => single(block),
-        };
-        let label_block = label.and_then(|label| self.body.block_of.get(&label).copied());
-        while let Some(here) = edge {
-            self.add_facts(here, &mut facts);
-            let moved = match label {
-                None => self.logs[here.from as usize]
-                    .as_ref()
-                    .is_some_and(|log| log.moved[k]),
-                Some(_) => label_block == Some(here.from),
-            };
-            if moved {
-                break;
-            }
-            edge = single(here.from);
-        }
-        facts
-    }
-
-    fn add_facts(&self, edge: Edge, facts: &mut Facts) {
-        let terminator = self.body.blocks[edge.from as usize].terminator;
-        let Some(condition) = terminator.operand(0) else {
-            return;
-        };
-        match terminator.opcode() {
-            LLVMOpcode::LLVMBr if self.body.blocks[edge.from as usize].successors.len() == 2 => {
-                let mut work = vec![(condition, edge.successor == 0)];
-                while let Some((value, truth)) = work.pop() {
-                    facts
-                        .is
-                        .push((value, self.truth[usize::from(truth)], edge.from));
-                    let opcode = match value.is_instruction() {
-                        true => Some(value.opcode()),
-                        false => value.expression_opcode(),
-                    };
-                    let Some(opcode) = opcode else {
-                        continue;
-                    };
-                    let operands = value.operands();
-                    match opcode {
-                        LLVMOpcode::LLVMICmp if matches!(value.operation(), EQUAL | NOT_EQUAL) => {
-                            let same = (value.operation() == EQUAL) == truth;
-                            facts.same.push((operands[0], operands[1], same, edge.from));
-                        }
-                        // What a comparison of two constant conditions is folded to.
-                        LLVMOpcode::LLVMXor if value.is_constant() => {
-                            facts
-                                .same
-                                .push((operands[0], operands[1], !truth, edge.from));
-                        }
-                        LLVMOpcode::LLVMAnd if truth => {
-                            work.extend(operands.iter().map(|&o| (o, true)));
-                        }
-                        LLVMOpcode::LLVMOr if !truth => {
-                            work.extend(operands.iter().map(|&o| (o, false)));
-                        }
-                        _ => {}
-                    }
-                }
-            }
-            LLVMOpcode::LLVMSwitch => {
-                let cases = terminator.case_values();
-                match edge.successor {
-                    0 => facts.is_not.push((condition, cases, edge.from)),
-                    case => facts
-                        .is
-                        .push((condition, cases[case as usize - 1], edge.from)),
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// What the facts say about member k's `goal`. What is known to hold it comes first; if nothing is, the first
-    /// branch on something unknown is taken to be the version's, to be verified later.
-    fn known(&self, k: usize, goal: Value, facts: &Facts) -> Option<Known> {
-        let may_bind = self.may_bind.replace(false);
-        let found = self.look_up(k, goal, facts);
-        self.may_bind.set(may_bind);
-        match found {
-            None if may_bind => self.look_up(k, goal, facts),
-            found => found,
-        }
-    }
-
-    fn look_up(&self, k: usize, goal: Value, facts: &Facts) -> Option<Known> {
-        let stands_for = |value: Value, origin: u32| self.holds(origin, END, value, k, goal);
-        for &(value, constant, origin) in facts.is.iter().rev() {
-            if value.ty() == goal.ty() && stands_for(value, origin) {
-                return Some(Known::Is(constant));
-            }
-        }
-        for &(a, b, same, origin) in facts.same.iter().rev() {
-            if a.ty() != goal.ty() {
-                continue;
-            }
-            for (from, to) in [(a, b), (b, a)] {
-                let constant = match from.is_constant() && from.as_integer().is_some() {
-                    true => Some(from),
-                    false => facts.is.iter().find(|f| f.0 == from).map(|f| f.1),
-                };
-                let is_not = facts
-                    .is_not
-                    .iter()
-                    .find(|f| f.0 == from)
-                    .map(|f| f.1.clone());
-                let known = match (constant, is_not) {
-                    (Some(constant), _) if same => Known::Is(constant),
-                    (Some(constant), _) if constant == self.truth[0] => Known::Is(self.truth[1]),
-                    (Some(constant), _) if constant == self.truth[1] => Known::Is(self.truth[0]),
-                    (None, Some(values)) if same => Known::IsNot(values),
-                    _ => continue,
-                };
-                if stands_for(to, origin) {
-                    return Some(known);
-                }
-            }
-        }
-        for (value, values, origin) in facts.is_not.iter().rev() {
-            if value.ty() == goal.ty() && stands_for(*value, *origin) {
-                return Some(Known::IsNot(values.clone()));
-            }
-        }
-        None
-    }
-
-    /// Whether `copy` may be member k's `plain`, as far as can be seen without knowing what variables hold.
-    fn looks_like(&self, copy: Value, k: usize, plain: Value, log: &Log) -> bool {
-        copy.opcode() == plain.opcode()
-            && copy.is_same_operation(plain)
-            && copy.indices() == plain.indices()
-            && copy
-                .operands()
-                .into_iter()
-                .zip(plain.operands())
-                .all(|(here, there)| self.is_plausible(here, k, there, log))
-    }
-
-    fn is_plausible(&self, here: Value, k: usize, there: Value, log: &Log) -> bool {
-        let mut here = here;
-        while let Some(stored) = self.stored(here, log) {
-            here = stored;
-        }
-        if !is_local(there) {
-            return here == there || there.is_undefined();
-        }
-        if let Some(fixed) = self.fixed.get(&here) {
-            return *fixed == (k, there) || fixed.0 == k && is_phi(there);
-        }
-        if let Some(owner) = self.owner.get(&here) {
-            return *owner == (k, there) || owner.0 == k && is_phi(there);
-        }
-        if is_phi(here) || here.is_constant() {
-            return is_phi(there) || is_phi(here);
-        }
-        if let Some(field) = self.field_loaded(here) {
-            return self
-                .tables
-                .homes
-                .borrow()
-                .get(&field)
-                .is_none_or(|home| home.0 == k);
-        }
-        true
-    }
-
-    /// What a load from the frame gives, if that was stored in the same block.
-    fn stored(&self, load: Value, log: &Log) -> Option<Value> {
-        let stores = log.stores.get(&self.field_loaded(load)?)?;
-        let time = self.ord.get(&load)?;
-        stores.iter().rev().find(|(ord, _)| ord < time).map(|s| s.1)
-    }
-
-    pub(super) fn field_loaded(&self, value: Value) -> Option<u32> {
-        let is_load = value.is_instruction() && value.opcode() == LLVMOpcode::LLVMLoad;
-        let address = is_load.then(|| value.operand(0)).flatten()?;
-        self.body.fields.get(&address).copied()
-    }
-
-    fn log_moves(&self, k: usize, moves: &[Move], ord: u32, log: &mut Log) {
-        let plain = &self.members[k].plain;
-        for (i, step) in moves.iter().enumerate() {
-            let ord = ord + i as u32;
-            log.moved[k] = true;
-            match *step {
-                Move::Along(from, to) => {
-                    for &phi in &plain.blocks[to as usize].phis {
-                        log.defs
-                            .entry((k, phi))
-                            .or_default()
-                            .push((ord, Def::Phi(from)));
-                    }
-                }
-                Move::Return(block) => log
-                    .defs
-                    .entry((k, plain.result()))
-                    .or_default()
-                    .push((ord, Def::Return(block))),
-                Move::Skip => log
-                    .defs
-                    .entry((k, plain.result()))
-                    .or_default()
-                    .push((ord, Def::Anything)),
-                Move::Begin | Move::Decide => {}
-            }
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn commit(
-        &mut self,
-        k: usize,
-        copy: Value,
-        product: Option<ProductCall>,
-        ord: u32,
-        cursor: &mut State,
-        ready: &mut Option<Option<Ready>>,
-        log: &mut Log,
-    ) {
-        let Some(Some(next)) = ready.take() else {
-            return;
-        };
-        let plain = &self.members[k].plain;
-        let Some(instruction) = plain.instruction(next.pos) else {
-            return;
-        };
-        // Behind the previous instruction of the product.
-        let before = ord - SLOTS * self.members.len() as u32;
-        self.log_moves(k, &next.moves, before + 1 + (SLOTS - 2) * k as u32, log);
-        if log.executions.iter().all(|execution| execution.k != k) {
-            log.used[k] = Some(next.used);
-        }
-        log.moved[k] = true;
-        let is_product = product.is_some();
-        let (field, operands) = product.unwrap_or_else(|| {
-            let pairs = copy.operands().into_iter().zip(instruction.operands());
-            (None, pairs.collect())
-        });
-        for &(here, there) in &operands {
-            self.bind(k, here, there, log);
-        }
-        let def = Def::Copy(copy, field);
-        log.defs
-            .entry((k, instruction))
-            .or_default()
-            .push((ord, def));
-        if !is_product {
-            self.owner.insert(copy, (k, instruction));
-        } else if let Some(field) = field {
-            for user in copy.users() {
-                if user.is_instruction()
-                    && user.opcode() == LLVMOpcode::LLVMExtractValue
-                    && user.indices() == [field]
-                {
-                    self.owner.insert(user, (k, instruction));
-                }
-            }
-        }
-        self.copies.entry((k, instruction)).or_default().push(def);
-        log.executions.push(Execution {
-            k,
-            plain: instruction,
-            copy,
-            ord,
-            operands,
-        });
-        let after = Pos {
-            block: next.pos.block,
-            index: next.pos.index + 1,
-        };
-        *cursor = State::At(vec![plain.normal(after)]);
-    }
-
-    /// The first use of a field tells what it holds; all others have to agree.
-    fn bind(&self, k: usize, here: Value, there: Value, log: &Log) {
-        if let Some(field) = self.field_loaded(here) {
-            if is_local(there) && !log.stores.contains_key(&field) {
-                self.tables.bound.borrow_mut().insert((k, there));
-                self.tables
-                    .homes
-                    .borrow_mut()
-                    .entry(field)
-                    .or_insert((k, there));
-            }
-        }
-    }
-}
-
-/// One version's part in a product call.
-pub(super) struct Part {
-    k: usize,
-    /// What the version's own call has to call; none for a pointer, which is the first operand.
-    callee: Option<Value>,
-    arguments: Vec<Value>,
-    pointer: Option<Value>,
-    result: Option<u32>,
-}
-
-impl Walk<'_> {
-    /// Whose calls a call of a product function or dispatcher stands for; none for other calls.
-    fn product_parts(&self, call: Value, callee: Value) -> Option<Checked<Vec<Part>>> {
-        let arguments: Vec<Value> = (0..call.argument_count())
-            .filter_map(|i| call.operand(i))
-            .collect();
-        let member_of = |version: usize| self.members.iter().position(|m| m.version == version);
-        if let Some(product) = self.tables.products.get(&callee) {
-            let mut rest = arguments.get(product.len()..)?;
-            let mut parts = Vec::new();
-            let mut result = 0;
-            for (&(version, function), &active) in product.iter().zip(&arguments) {
-                let count = function.parameters().len();
-                if rest.len() < count {
-                    return Some(Err(format!(
-                        "`{}` has too few arguments",
-                        call.print().trim()
-                    )));
-                }
-                let (mine, others) = rest.split_at(count);
-                rest = others;
-                let field = (!function.value_type().return_type().is_void()).then_some(result);
-                result += u32::from(field.is_some());
-                match (
-                    active.is_constant().then(|| active.as_integer()).flatten(),
-                    member_of(version),
-                ) {
-                    (Some(0), _) => {}
-                    (Some(1), Some(k)) => parts.push(Part {
-                        k,
-                        callee: Some(function),
-                        arguments: mine.to_vec(),
-                        pointer: None,
-                        result: field,
-                    }),
-                    _ => {
-                        return Some(Err(format!(
-                            "`{}` activates version {}, which is not there",
-                            call.print().trim(),
-                            version + 1
-                        )))
-                    }
-                }
-            }
-            return Some(Ok(parts));
-        }
-        if !super::is_dispatcher_name(&callee.name_text()) {
-            return None;
-        }
-        Some(Ok(Vec::new()))
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn match_product_call(
+    /// A number is stored: members stop, or are told where to meet.
+    fn store_number(
         &mut self,
         block: u32,
-        call: Value,
-        ord: u32,
-        mut parts: Vec<Part>,
+        control: Control,
+        value: Value,
         cursor: &mut [State],
-        ready: &mut [Option<Option<Ready>>],
         log: &mut Log,
     ) -> Checked<()> {
-        let text = || call.print().trim().to_string();
-        let callee = call.called_function();
-        let is_dispatch = callee.is_some_and(|f| super::is_dispatcher_name(&f.name_text()));
-        let mut types = Vec::new();
-        if is_dispatch {
-            let count = self.members.len();
-            let all: Vec<Value> = (0..call.argument_count())
-                .filter_map(|i| call.operand(i))
-                .collect();
-            let wanted: usize = (0..count)
-                .filter_map(|k| {
-                    let next = self.next(block, k, &cursor[k], log, &mut ready[k])?;
-                    self.members[k].plain.instruction(next.pos)
-                })
-                .filter(|plain| plain.is_call())
-                .map(|plain| 1 + plain.argument_count() as usize)
-                .sum();
-            // The record of the place may stand in front.
-            let has_record = all.len() == wanted + 1 && all[0].is_global();
-            let all = all[usize::from(has_record)..].to_vec();
-            let mut offset = count;
-            let mut result = 0;
-            for k in 0..count {
-                let next = self.next(block, k, &cursor[k], log, &mut ready[k]);
-                let plain = next.and_then(|next| self.members[k].plain.instruction(next.pos));
-                let Some(plain) = plain.filter(|plain| plain.is_call()) else {
-                    return Err(format!(
-                        "`{}`, but version {} makes no call",
-                        text(),
-                        self.members[k].version + 1
-                    ));
-                };
-                let arguments = plain.argument_count() as usize;
-                if offset + arguments > all.len() {
-                    return Err(format!("`{}` has too few arguments", text()));
-                }
-                let returns = !plain.called_type().return_type().is_void();
-                parts.push(Part {
-                    k,
-                    callee: None,
-                    arguments: all[offset..offset + arguments].to_vec(),
-                    pointer: Some(all[k]),
-                    result: returns.then_some(result),
-                });
-                result += u32::from(returns);
-                offset += arguments;
-                types.push((self.members[k].version, plain.called_type()));
-            }
-            if let Some(dispatcher) = callee {
-                let mut dispatchers = self.tables.dispatchers.borrow_mut();
-                let known = dispatchers
-                    .entry(dispatcher)
-                    .or_insert_with(|| types.clone());
-                if *known != types {
-                    return Err(format!("`{}` dispatches calls of other types", text()));
-                }
-            }
-        }
-        for part in &parts {
-            let k = part.k;
-            let version = self.members[k].version + 1;
-            let next = self.next(block, k, &cursor[k], log, &mut ready[k]);
-            let plain = next.and_then(|next| self.members[k].plain.instruction(next.pos));
-            let Some(plain) = plain.filter(|plain| plain.is_call()) else {
-                return Err(format!("`{}`, but version {version} makes no call", text()));
-            };
-            let same_callee = match part.callee {
-                Some(callee) => {
-                    plain.called_function() == Some(callee)
-                        && plain.called_type() == callee.value_type()
-                }
-                None => plain.called_function().is_none(),
-            };
-            if !same_callee || plain.argument_count() as usize != part.arguments.len() {
-                return Err(format!(
-                    "`{}` does not call what version {version} calls: `{}`",
-                    text(),
-                    plain.print().trim()
-                ));
-            }
-            let mut operands: Vec<(Value, Value)> = part
-                .arguments
-                .iter()
-                .copied()
-                .zip((0..plain.argument_count()).filter_map(|i| plain.operand(i)))
-                .collect();
-            if let (Some(pointer), Some(called)) = (part.pointer, plain.called_operand()) {
-                operands.push((pointer, called));
-            }
-            self.commit(
-                k,
-                call,
-                Some((part.result, operands)),
-                ord,
-                &mut cursor[k],
-                &mut ready[k],
-                log,
-            );
-        }
-        Ok(())
-    }
-
-    /// The block's terminator, if it ends the function.
-    fn finish_block(
-        &mut self,
-        block: u32,
-        cursor: &[State],
-        ord: u32,
-        log: &mut Log,
-    ) -> Checked<()> {
-        let terminator = self.body.blocks[block as usize].terminator;
-        match terminator.opcode() {
-            LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch => Ok(()),
-            LLVMOpcode::LLVMRet => {
-                if let Some((call, _)) = log.departure {
-                    let result = terminator.operand(0);
-                    return match result.is_none_or(|result| result == call) {
-                        true => Ok(()),
-                        false => Err("what the continuation returns is lost".into()),
-                    };
-                }
-                for (k, state) in cursor.iter().enumerate() {
-                    if matches!(state, State::Ended) {
-                        continue;
-                    }
-                    let place = match log.moved[k] {
-                        true => Place::Unknowing,
-                        false => Place::Block(block),
-                    };
-                    let moves = self.route(k, state, place, Pos::RETURNED).ok_or_else(|| {
-                        format!(
-                            "the product returns, but version {} does not",
-                            self.members[k].version + 1
-                        )
-                    })?;
-                    self.log_moves(k, &moves, ord + 1 + (SLOTS - 2) * k as u32, log);
-                    if let (Some(field), Some(all)) =
-                        (self.members[k].result, terminator.operand(0))
-                    {
-                        log.returns.push((k, field_of(all, field)));
+        let number = value.is_constant().then(|| value.as_integer()).flatten();
+        match control {
+            // The versions go on where they are whatever the meeting point is.
+            Control::Stop => {
+                for state in cursor {
+                    if let State::Suspended(suspended) = state {
+                        suspended.met = !suspended.open;
                     }
                 }
                 Ok(())
             }
-            LLVMOpcode::LLVMUnreachable => {
-                let last = self.body.blocks[block as usize].body.last();
-                if last.is_some_and(|&last| ends_product(last)) {
-                    return Ok(());
-                }
-                let is_there = |k: usize| {
-                    if let State::Suspended {
-                        label,
-                        met: Met::Vacuous,
-                    } = cursor[k]
-                    {
-                        // It has returned, but nobody comes here who has.
-                        let facts = self.gather(k, Place::Block(block), Some(label));
-                        return facts.same.iter().any(|&(a, b, same, _)| {
-                            !same && a == label && b.as_integer() == Some(RETURNED)
-                        });
-                    }
-                    let place = match log.moved[k] {
-                        true => Place::Unknowing,
-                        false => Place::Block(block),
-                    };
-                    let plain = &self.members[k].plain;
-                    self.chain(k, &cursor[k], place).into_iter().any(|pos| {
-                        plain
-                            .at_end(pos)
-                            .is_some_and(|b| b.terminator.opcode() == LLVMOpcode::LLVMUnreachable)
-                    })
-                };
-                match (0..self.members.len()).any(is_there) {
-                    true => Ok(()),
-                    false => Err("the product ends where no version does".into()),
-                }
+            Control::Resume(_) if Some(value) == self.given_number() && block == 0 => Ok(()),
+            Control::Resume(k) => {
+                let number = number.ok_or_else(|| format!("{} is no number", quoted(value)))?;
+                self.suspend(block, k, number, &mut cursor[k], log)
             }
-            _ => Err(format!("`{}` ends a block", terminator.print().trim())),
+            Control::State => {
+                let number = number
+                    .filter(|&number| number != RETURNED)
+                    .ok_or_else(|| format!("{} is no number", quoted(value)))?;
+                for (k, state) in cursor.iter_mut().enumerate() {
+                    self.suspend(block, k, number, state, log)?;
+                }
+                Ok(())
+            }
         }
     }
 
-    /// The positions that a version may be said to have: those of its state, and where it goes from there.
-    pub(super) fn chain(&self, k: usize, state: &State, place: Place) -> Vec<Pos> {
-        self.chain_and_steps(k, state, place).0
+    /// The number that the continuation is called with.
+    fn given_number(&self) -> Option<Value> {
+        let parameters = self.body.function.parameters();
+        self.is_continuation.then(|| parameters.get(1).copied())?
     }
 
-    /// The same, with the steps between them that are decided here.
-    pub(super) fn chain_and_steps(
-        &self,
+    /// Member k stops and will go on at `number`.
+    fn suspend(
+        &mut self,
+        block: u32,
         k: usize,
-        state: &State,
-        place: Place,
-    ) -> (Vec<Pos>, Vec<Step>) {
-        let Some(mut list) = self.positions(k, state, place) else {
-            return Default::default();
-        };
-        let mut facts = None;
-        let mut steps = Vec::new();
-        let mut moves = Vec::new();
-        let mut at = 0;
-        while at < list.len() {
-            self.may_bind.set(at + 1 == list.len());
-            let found = self.step(k, list[at], place, &mut facts, &moves);
-            self.may_bind.set(true);
-            if let Some((next, step)) = found {
-                steps.push((list[at], next, step));
-                if at + 1 == list.len() && !list.contains(&next) {
-                    moves.push(step);
-                    list.push(next);
-                }
-            }
-            at += 1;
-        }
-        if list.len() > 1 {
-            list.retain(|&pos| pos != Pos::GUARD);
-        }
-        (list, steps)
-    }
-
-    /// The steps from a state to `target`.
-    pub(super) fn route(
-        &self,
-        k: usize,
-        state: &State,
-        place: Place,
-        target: Pos,
-    ) -> Option<Vec<Move>> {
-        let mut list = self.positions(k, state, place)?;
-        // What a return does is done here unless it has been done.
-        if list.len() > 1 {
-            list.retain(|&pos| pos != Pos::RETURNED);
-        }
-        if list.contains(&target) {
-            return Some(Vec::new());
-        }
-        let mut facts = None;
-        let limit = self.members[k].plain.blocks.len() + 2;
-        list.into_iter().rev().find_map(|start| {
-            let mut pos = start;
-            let mut moves = Vec::new();
-            while pos != target {
-                if moves.len() > limit {
-                    return None;
-                }
-                let (next, step) = self.step(k, pos, place, &mut facts, &moves)?;
-                moves.push(step);
-                pos = next;
-            }
-            Some(moves)
-        })
-    }
-
-    fn is_feasible(&mut self, edge: Edge) -> bool {
-        let block = &self.body.blocks[edge.from as usize];
-        let terminator = block.terminator;
-        let condition = match terminator.opcode() {
-            LLVMOpcode::LLVMBr if block.successors.len() == 2 => terminator.operand(0),
-            LLVMOpcode::LLVMSwitch => terminator.operand(0),
-            _ => None,
-        };
-        let Some(condition) = condition else {
-            return true;
-        };
-        let is_switch = terminator.opcode() == LLVMOpcode::LLVMSwitch;
-        let cases = if is_switch {
-            terminator.case_values()
-        } else {
-            Vec::new()
-        };
-        if condition.is_constant() && condition.as_integer().is_some() {
-            return match (is_switch, edge.successor) {
-                (false, successor) => (condition == self.truth[1]) == (successor == 0),
-                (true, 0) => !cases.contains(&condition),
-                (true, case) => cases[case as usize - 1] == condition,
-            };
-        }
-        let Some(log) = self.logs[edge.from as usize].as_ref().filter(|_| is_switch) else {
-            return true;
-        };
-        let numbers: Vec<u64> = cases.iter().filter_map(|case| case.as_integer()).collect();
-        let mut feasible = true;
-        for (k, state) in log.out.iter().enumerate() {
-            let State::Suspended { label, met } = *state else {
-                continue;
-            };
-            if label == condition {
-                match edge.successor {
-                    0 => self.assumed.push((k, numbers.clone(), false)),
-                    case => {
-                        feasible &= self.goes_on_at(k, numbers[case as usize - 1]).is_some();
-                    }
-                }
-            } else if met == Met::Vacuous && self.body.stops.contains(&condition) {
-                // Only versions that have not returned come here.
-                feasible = false;
-            } else if met == Met::At(condition) {
-                match edge.successor {
-                    0 => {
-                        self.assumed.push((k, numbers.clone(), true));
-                        feasible = false;
-                    }
-                    case => {
-                        feasible &= self.tables.met[k].contains_key(&numbers[case as usize - 1])
-                    }
-                }
-            }
-        }
-        feasible
-    }
-
-    /// Carries the states along an edge.
-    fn follow(&mut self, edge: Edge, force: bool) -> Checked<()> {
-        if !self.is_feasible(edge) {
-            return Ok(());
-        }
-        let target = self.body.target(edge);
-        let mut arriving = Vec::new();
-        for k in 0..self.members.len() {
-            arriving.push(self.contribution(edge, target, k)?);
-        }
-        let again = self.contributions.insert(edge, arriving.clone());
-        // States only get stricter, unless an edge says something else than before.
-        let is_new = again.is_none() || again.as_ref() == Some(&arriving);
-        let mut joined: Option<Vec<State>> = None;
-        if let (true, Some(before)) = (is_new, &self.states[target as usize]) {
-            joined = Some(self.join_all(before.clone(), &arriving, target)?);
-        }
-        for in_edge in &self.body.blocks[target as usize].in_edges {
-            let Some(states) = self
-                .contributions
-                .get(in_edge)
-                .filter(|_| !is_new || joined.is_none())
-            else {
-                continue;
-            };
-            joined = Some(match joined {
-                None => states.clone(),
-                Some(before) => self.join_all(before, states, target)?,
-            });
-        }
-        let joined = joined.unwrap_or_default();
-        let before = self.states[target as usize].as_ref();
-        let log = self.logs[target as usize].as_ref();
-        let settled = before.is_some_and(|before| {
-            joined
-                .iter()
-                .zip(before)
-                .enumerate()
-                .all(|(k, (new, old))| {
-                    new == old
-                        || matches!(new, State::At(list) if log.is_some_and(|log| {
-                            log.used[k].is_some_and(|used| list.contains(&used))
-                        }))
-                })
-        });
-        self.states[target as usize] = Some(joined);
-        if !settled || force {
-            self.work.push(target);
-        }
-        Ok(())
-    }
-
-    fn tests_flag_of(&self, k: usize, condition: Value) -> bool {
-        tested_flag(condition).is_some_and(|(version, _)| version == self.members[k].version)
-    }
-
-    /// Whether an edge is taken only if member k's version has ended, as glue has found out.
-    pub(super) fn ends(&self, k: usize, edge: Edge) -> bool {
-        let terminator = self.body.blocks[edge.from as usize].terminator;
-        let successors = self.body.blocks[edge.from as usize].successors.len();
-        let flag = terminator
-            .operand(0)
-            .filter(|_| terminator.opcode() == LLVMOpcode::LLVMBr && successors == 2)
-            .filter(|condition| {
-                let load = condition
-                    .is_instruction()
-                    .then(|| condition.operand(0))
-                    .flatten();
-                load.is_some_and(is_flag_of_glue)
-            })
-            .and_then(tested_flag);
-        flag.is_some_and(|(version, has_ended)| {
-            version == self.members[k].version && has_ended == (edge.successor == 0)
-        })
-    }
-
-    /// What edge `edge` says about member k in `target`.
-    fn contribution(&mut self, edge: Edge, target: u32, k: usize) -> Checked<State> {
-        let Some(log) = self.logs[edge.from as usize].as_ref() else {
-            return Err("an edge from nowhere".into());
-        };
-        let state = match self.ends(k, edge) {
-            true => State::Ended,
-            false => log.out[k].clone(),
-        };
-        if let (State::Ended, false) = (&state, self.body.label_phi(target, k).is_some()) {
-            return Ok(State::Ended);
-        }
-        if let Some(phi) = self.body.label_phi(target, k) {
-            return self.suspend(edge, k, state, phi);
-        }
-        if self.body.blocks[target as usize].in_edges.len() == 1 {
-            return Ok(state);
-        }
-        let (list, steps) = self.chain_and_steps(k, &state, Place::Edge(edge));
-        self.steps.insert((edge, k), steps);
-        match state {
-            // Suspended versions stay so unless it is known where they go on.
-            State::Suspended { .. } if list.is_empty() => Ok(state),
-            _ => Ok(State::At(list)),
-        }
-    }
-
-    /// Member k stops at the edge; `phi` says where it goes on.
-    fn suspend(&mut self, edge: Edge, k: usize, state: State, phi: Value) -> Checked<State> {
-        let label = self.body.on_edge(phi, edge);
-        let number = label.is_constant().then(|| label.as_integer()).flatten();
+        number: u64,
+        state: &mut State,
+        log: &mut Log,
+    ) -> Checked<()> {
         let version = self.members[k].version + 1;
-        let met = match (&state, number) {
-            (State::Ended, Some(RETURNED)) => Met::Vacuous,
-            (State::Suspended { label: before, met }, None) if *before == label => {
-                let terminator = self.body.blocks[edge.from as usize].terminator;
-                let is_default = edge.successor == 0
-                    && terminator.opcode() == LLVMOpcode::LLVMSwitch
-                    && terminator.operand(0) == Some(label);
-                match is_default {
-                    true => Met::Vacuous,
-                    false => *met,
-                }
-            }
-            (_, Some(number)) => {
-                let (mut list, steps) = self.chain_and_steps(k, &state, Place::Edge(edge));
-                self.steps.insert((edge, k), steps);
-                if list.is_empty() {
-                    return Err(format!(
-                        "version {version} gets number {number}, but nothing says where it is"
-                    ));
-                }
-                if number == RETURNED {
-                    if !list.contains(&Pos::RETURNED) {
-                        return Err(format!(
-                            "version {version} is said to have returned, but has not"
-                        ));
-                    }
-                    Met::Vacuous
-                } else {
-                    list.retain(|&pos| pos != Pos::RETURNED);
-                    self.number(k, number, false, &list)?;
-                    let facts = self.gather(k, Place::Edge(edge), Some(phi));
-                    let stop = facts.same.iter().find_map(|&(a, b, same, _)| {
-                        let is_stop = same && self.body.stops.contains(&a);
-                        is_stop
-                            .then(|| b.as_integer().map(|number| (a, number)))
-                            .flatten()
-                    });
-                    match stop {
-                        Some((stop, meeting)) => {
-                            self.number(k, meeting, true, &list)?;
-                            Met::At(stop)
-                        }
-                        None => Met::Nothing,
-                    }
-                }
+        let has_returned = Suspended {
+            returned: true,
+            open: false,
+            met: true,
+            numbers: BTreeSet::new(),
+        };
+        let list = match state {
+            State::At { list, .. } => list.clone(),
+            State::Ended if number == RETURNED => {
+                *state = State::Suspended(has_returned);
+                return Ok(());
             }
             _ => {
                 return Err(format!(
-                    "nothing says where version {version} goes on after it was stopped"
+                    "version {version} gets number {number}, but is {}",
+                    self.describe(k, state)
                 ))
             }
         };
-        Ok(State::Suspended { label: phi, met })
+        if number == RETURNED {
+            if !self.finish_member(k, &list, log) && !list.contains(&Pos::RETURNED) {
+                return Err(format!(
+                    "version {version} is said to have returned, but is {}",
+                    self.describe(k, state)
+                ));
+            }
+            log.stopped[k] = Some(Stop {
+                number,
+                list: vec![Pos::RETURNED],
+                meeting: None,
+            });
+            *state = State::Suspended(has_returned);
+            return Ok(());
+        }
+        let mut list = list;
+        list.retain(|&pos| pos != Pos::RETURNED && pos != Pos::GUARD);
+        let facts = self.control_facts(self.body.only_edge(block), Control::Stop);
+        let known = facts.known(self.truth, |value, _| {
+            self.is_number(&facts, value, Control::Stop)
+        });
+        let meeting = match known {
+            Some(Known::Is(number)) => number.as_integer(),
+            _ => None,
+        };
+        log.stopped[k] = Some(Stop {
+            number,
+            list,
+            meeting,
+        });
+        *state = State::Suspended(Suspended {
+            returned: false,
+            open: true,
+            met: false,
+            numbers: match self.is_continuation {
+                true => BTreeSet::new(),
+                false => BTreeSet::from([number]),
+            },
+        });
+        Ok(())
     }
 
-    /// Number `number` stands for these positions of member k.
-    fn number(&mut self, k: usize, number: u64, is_met: bool, list: &[Pos]) -> Checked<()> {
+    /// At the end of a block: what suspended members need is in its cells, and their numbers have a meaning.
+    fn settle_stop(&mut self, k: usize, state: &mut State, log: &mut Log) -> Checked<()> {
+        let State::Suspended(suspended) = state else {
+            return Ok(());
+        };
+        let Some(stop) = log.stopped[k].take() else {
+            // Whatever it needs where it goes on.
+            let touched = self.touched(k, log);
+            let lost = touched
+                .into_iter()
+                .find(|&(value, cell)| !self.is_kept(k, value, cell, log));
+            return match lost {
+                Some((value, _)) if self.bound => Err(self.lost(k, value)),
+                _ => Ok(()),
+            };
+        };
+        let list = self.kept_positions(k, &stop.list, log)?;
+        if stop.number == RETURNED {
+            return Ok(());
+        }
+        self.give_meaning(k, stop.number, false, &list)?;
+        // A version that parts on its way from the meeting point is not there.
+        let meeting = stop
+            .meeting
+            .filter(|_| !log.changed.contains(&Control::Stop));
+        suspended.met =
+            meeting.is_some_and(|number| self.give_meaning(k, number, true, &list).is_ok());
+        Ok(())
+    }
+
+    /// Member k's values whose cells have been written, or that have been computed, in a block.
+    fn touched(&self, k: usize, log: &Log) -> Vec<(Value, Cell)> {
+        let written = log.contents.written.iter();
+        let written = written.filter_map(|&cell| self.homes.get(cell));
+        let touched = written.chain(log.contents.defined.iter().copied());
+        touched
+            .filter(|&(other, _)| other == k)
+            .filter_map(|(_, value)| Some((value, self.homes.cell(k, value)?)))
+            .collect()
+    }
+
+    /// The positions at which member k finds all that it needs in its cells.
+    fn kept_positions(&self, k: usize, list: &[Pos], log: &Log) -> Checked<Vec<Pos>> {
+        let plain = &self.members[k].plain;
+        let mut kept = list.to_vec();
+        let mut last_lost = None;
+        for (value, cell) in self.touched(k, log) {
+            if !self.is_kept(k, value, cell, log) {
+                kept.retain(|&pos| !plain.is_live(value, pos));
+                last_lost = Some(value);
+            }
+        }
+        match last_lost {
+            Some(value) if kept.is_empty() => Err(self.lost(k, value)),
+            _ => Ok(kept),
+        }
+    }
+
+    fn lost(&self, k: usize, value: Value) -> String {
+        let version = self.members[k].version + 1;
+        format!("version {version}'s {} is lost", quoted(value))
+    }
+
+    /// A number stands for these positions of member k.
+    fn give_meaning(&mut self, k: usize, number: u64, is_met: bool, list: &[Pos]) -> Checked<()> {
+        let numbers = &mut self.numbers[k];
         let table = match is_met {
-            true => &mut self.tables.met[k],
-            false => &mut self.tables.labels[k],
+            true => &mut numbers.meetings,
+            false => &mut numbers.labels,
         };
         let old = table.get(&number);
         let new: Vec<Pos> = match old {
@@ -1754,7 +932,7 @@ impl Walk<'_> {
                 .filter(|pos| list.contains(pos))
                 .collect(),
         };
-        if new.is_empty() {
+        if new.is_empty() || self.verifying && old != Some(&new) {
             let plain = &self.members[k].plain;
             let places: Vec<String> = old
                 .and_then(|old| old.first())
@@ -1770,96 +948,621 @@ impl Walk<'_> {
         }
         if old != Some(&new) {
             table.insert(number, new);
-            self.changed.insert((k, number, is_met));
+            self.new_numbers = true;
         }
         Ok(())
     }
 
-    /// Numbers have got a meaning: what goes on at them can be walked now. Whether there is any.
-    fn follow_new_numbers(&mut self) -> Checked<bool> {
-        let changed = std::mem::take(&mut self.changed);
-        let mut edges = Vec::new();
-        for from in 0..self.body.blocks.len() as u32 {
-            let terminator = self.body.blocks[from as usize].terminator;
-            let Some(log) = self.logs[from as usize].as_ref() else {
+    /// Lets member k return if it is about to and its result has been kept (in the continuation).
+    fn finish_member(&self, k: usize, list: &[Pos], log: &mut Log) -> bool {
+        let plain = &self.members[k].plain;
+        let at_return = list.iter().find_map(|&pos| {
+            let block = plain.at_end(pos)?;
+            (block.terminator.opcode() == LLVMOpcode::LLVMRet).then_some(block.terminator)
+        });
+        let Some(terminator) = at_return else {
+            return false;
+        };
+        let Some(value) = terminator.operand(0) else {
+            return true;
+        };
+        let result = plain.result();
+        let Some(cell) = self.homes.cell(k, result) else {
+            return false;
+        };
+        let source = (!value.is_undefined()).then_some(value);
+        log.contents.assign(k, &[(result, source)], &self.homes);
+        self.is_kept(k, result, cell, log)
+    }
+
+    fn is_kept(&self, k: usize, value: Value, cell: Cell, log: &Log) -> bool {
+        log.contents.is_free(k, value)
+            || log
+                .contents
+                .of_cell(cell, &self.homes)
+                .contains(&Thing::Own(k, value))
+    }
+
+    /// What a value of the product is.
+    fn things(&self, value: Value, contents: &Contents) -> Vec<Thing> {
+        if !is_local(value) {
+            return vec![Thing::Constant(value)];
+        }
+        match self.fixed.get(&value) {
+            Some(&(k, value)) => vec![Thing::Own(k, value)],
+            None => contents.of(Holder::Value(value)).to_vec(),
+        }
+    }
+
+    /// What may stand in a product without being a version's: it touches no memory and cannot trap, or is a call of
+    /// the runtime that [`GLUE_CALLS`] permits.
+    fn is_glue(&self, instruction: Value) -> bool {
+        match instruction.opcode() {
+            LLVMOpcode::LLVMICmp
+            | LLVMOpcode::LLVMAnd
+            | LLVMOpcode::LLVMOr
+            | LLVMOpcode::LLVMXor
+            | LLVMOpcode::LLVMSelect
+            | LLVMOpcode::LLVMBitCast
+            | LLVMOpcode::LLVMInsertValue
+            | LLVMOpcode::LLVMExtractValue => true,
+            LLVMOpcode::LLVMCall => is_glue_call(instruction),
+            _ => false,
+        }
+    }
+
+    /// Glue takes the results of product calls apart.
+    fn look_at_glue(&self, instruction: Value, log: &mut Log) {
+        if instruction.opcode() != LLVMOpcode::LLVMExtractValue {
+            return;
+        }
+        if let (Some(call), &[field]) = (instruction.operand(0), &instruction.indices()[..]) {
+            let things = log.contents.of(Holder::Part(call, field)).to_vec();
+            log.contents.set(Holder::Value(instruction), things);
+        }
+    }
+
+    /// A call of member k's plain function with the product's own arguments, before anything else of it has run.
+    fn partial_call(&self, block: u32, call: Value, cursor: &[State], log: &Log) -> Option<usize> {
+        if self.is_continuation || !call.is_call() {
+            return None;
+        }
+        let callee = call.called_function()?;
+        let is_at_start = |k: &usize| {
+            let member = &self.members[*k];
+            let start = member.plain.start(0);
+            let at_start = matches!(&cursor[*k], State::At { list, .. }
+                if list.contains(&Pos::GUARD) && list.contains(&start));
+            member.plain.function == callee && at_start && !log.moved[*k]
+        };
+        let k = (0..self.members.len()).find(is_at_start)?;
+        // On the way to the lock-step code the activation variables have been looked at together.
+        let facts = Facts::gather(&self.body, self.body.only_edge(block), self.truth, |_| true);
+        let alone = facts.is.iter().any(|&(value, truth, _)| {
+            truth == self.truth[1]
+                && (value == self.active[k] || value.operands().contains(&self.active[k]))
+        });
+        let arguments: Vec<Option<(usize, Value)>> = (0..call.argument_count())
+            .filter_map(|i| call.operand(i))
+            .map(|argument| self.fixed.get(&argument).copied())
+            .collect();
+        let own: Vec<Option<(usize, Value)>> = callee
+            .parameters()
+            .into_iter()
+            .map(|parameter| Some((k, parameter)))
+            .collect();
+        (alone && arguments == own && call.called_type() == callee.value_type()).then_some(k)
+    }
+
+    /// Where the next instruction of member k stands.
+    fn next(&self, k: usize, state: &State) -> Option<Pos> {
+        let State::At { list, .. } = state else {
+            return None;
+        };
+        let plain = &self.members[k].plain;
+        let mut list = list.iter().rev().copied();
+        list.find(|&pos| plain.instruction(pos).is_some())
+    }
+
+    pub(super) fn next_instruction(&self, k: usize, state: &State) -> Option<Value> {
+        let pos = self.next(k, state)?;
+        self.members[k].plain.instruction(pos)
+    }
+
+    /// Whether `copy` may be member k's `plain`.
+    fn looks_like(&self, copy: Value, k: usize, plain: Value, log: &Log) -> bool {
+        copy.opcode() == plain.opcode()
+            && copy.is_same_operation(plain)
+            && copy.indices() == plain.indices()
+            && copy.operand_count() == plain.operand_count()
+            && copy
+                .operands()
+                .into_iter()
+                .zip(plain.operands())
+                .all(|(here, there)| self.is_plausible(here, k, there, log))
+    }
+
+    /// Whether `here` is member k's `there`, or may be said to be.
+    pub(super) fn is_plausible(&self, here: Value, k: usize, there: Value, log: &Log) -> bool {
+        if !is_local(there) {
+            return here == there || there.is_undefined();
+        }
+        log.contents.is_free(k, there)
+            || self
+                .things(here, &log.contents)
+                .contains(&Thing::Own(k, there))
+            || self.unbound_cell(here, k, there, log).is_some()
+    }
+
+    /// The cell that `here` comes from if nothing is known of it and it may be for member k's `there`.
+    fn unbound_cell(&self, here: Value, k: usize, there: Value, log: &Log) -> Option<Cell> {
+        if self.bound || here.ty() != there.ty() {
+            return None;
+        }
+        let cell = self.cell_loaded(here)?;
+        let is_new = self.homes.may_bind(cell, k, there) && !log.contents.written.contains(&cell);
+        is_new.then_some(cell)
+    }
+
+    /// Member k's next instruction is this one.
+    pub(super) fn commit(
+        &mut self,
+        k: usize,
+        copy: Value,
+        product: Option<ProductCall>,
+        state: &mut State,
+        log: &mut Log,
+    ) {
+        let plain = &self.members[k].plain;
+        let Some((pos, instruction)) = self
+            .next(k, state)
+            .and_then(|pos| Some((pos, plain.instruction(pos)?)))
+        else {
+            return;
+        };
+        let holder = match &product {
+            None => Some(Holder::Value(copy)),
+            Some((field, _)) => field.map(|field| Holder::Part(copy, field)),
+        };
+        let operands = match product {
+            Some((_, operands)) => operands,
+            None => copy
+                .operands()
+                .into_iter()
+                .zip(instruction.operands())
+                .collect(),
+        };
+        for (here, there) in operands {
+            // The first use of a cell tells what it is for; all others have to agree.
+            if is_local(there) {
+                if let Some(cell) = self.unbound_cell(here, k, there, log) {
+                    self.homes.bind(cell, k, there);
+                }
+            }
+        }
+        log.contents.forget(k, instruction, &self.homes);
+        if let Some(holder) = holder {
+            log.contents.set(holder, vec![Thing::Own(k, instruction)]);
+        }
+        log.moved[k] = true;
+        log.last_block[k] = Some(pos.block);
+        let after = Pos {
+            block: pos.block,
+            index: pos.index + 1,
+        };
+        *state = State::at(vec![plain.normal(after)]);
+    }
+
+    /// The block's end: phis that its stores have gone through, results, and what ends the function.
+    fn finish_block(&mut self, block: u32, cursor: &mut [State], log: &mut Log) -> Checked<()> {
+        for (k, state) in cursor.iter_mut().enumerate() {
+            if let State::At { list, results } = state {
+                if !log.moved[k] && log.changed.is_empty() {
+                    if let Some(pos) = self.enter_phis(k, list, log) {
+                        log.moved[k] = true;
+                        *list = vec![pos];
+                    }
+                }
+                if log.moved[k] && !list.contains(&Pos::RETURNED) {
+                    results.clear();
+                }
+                if self.is_continuation
+                    && !list.contains(&Pos::RETURNED)
+                    && self.finish_member(k, list, log)
+                {
+                    list.push(Pos::RETURNED);
+                }
+                results.extend(self.results(k, list, log));
+            }
+            self.settle_stop(k, state, log)?;
+        }
+        let terminator = self.body.blocks[block as usize].terminator;
+        match terminator.opcode() {
+            LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch => Ok(()),
+            LLVMOpcode::LLVMRet => self.check_return(terminator, cursor, log),
+            LLVMOpcode::LLVMUnreachable => self.check_unreachable(block, cursor),
+            _ => Err(format!("{} ends a block", quoted(terminator))),
+        }
+    }
+
+    /// Member k enters a block with phis if this is where they get their values; returns where it is then.
+    fn enter_phis(&mut self, k: usize, list: &[Pos], log: &mut Log) -> Option<Pos> {
+        let plain = &self.members[k].plain;
+        let (from, target) = list
+            .iter()
+            .rev()
+            .find_map(|pos| Some((pos.block, pos.edge_target()?)))?;
+        let phis = &plain.blocks[target as usize].phis;
+        let is_theirs = |cell: &Cell| match self.homes.get(*cell) {
+            Some((other, value)) => other == k && phis.contains(&value),
+            None => true,
+        };
+        if !log.contents.written.iter().any(is_theirs) {
+            return None;
+        }
+        let from = plain.blocks[from as usize].block;
+        let values: Vec<(Value, Option<Value>)> = phis
+            .iter()
+            .map(|&phi| {
+                let value = phi.incoming_from(from);
+                (phi, value.filter(|value| !value.is_undefined()))
+            })
+            .collect();
+        if !self.bound {
+            self.bind_phis(k, &values, log);
+        }
+        log.contents.assign(k, &values, &self.homes);
+        Some(plain.start(target))
+    }
+
+    /// Finds the cells of phis among those that have got what the phis become: theirs come in the phis' order.
+    fn bind_phis(&mut self, k: usize, values: &[(Value, Option<Value>)], log: &Log) {
+        let mut unbound: Vec<Cell> = log.contents.written.iter().copied().collect();
+        unbound.retain(|&cell| self.homes.get(cell).is_none());
+        unbound.sort_unstable();
+        for &(phi, value) in values {
+            let has_got_it = |cell: &Cell| {
+                let things = log.contents.of(Holder::Cell(*cell));
+                match value {
+                    Some(value) => things.contains(&Thing::of(k, value)),
+                    None => things.iter().any(|&thing| match thing {
+                        Thing::Constant(value) => value.is_undefined() && value.ty() == phi.ty(),
+                        Thing::Own(..) => false,
+                    }),
+                }
+            };
+            let mut cells = unbound.iter().copied();
+            if let Some(cell) = cells.find(|c| has_got_it(c) && self.homes.may_bind(*c, k, phi)) {
+                self.homes.bind(cell, k, phi);
+            }
+        }
+    }
+
+    /// The values of the product that are what member k returns or has returned.
+    fn results(&self, k: usize, list: &[Pos], log: &Log) -> Vec<Value> {
+        let plain = &self.members[k].plain;
+        let mut found = Vec::new();
+        for &pos in list {
+            let returned = match pos {
+                Pos::RETURNED => Some(plain.result()),
+                _ => plain
+                    .at_end(pos)
+                    .map(|block| block.terminator)
+                    .filter(|terminator| terminator.opcode() == LLVMOpcode::LLVMRet)
+                    .and_then(|terminator| terminator.operand(0)),
+            };
+            let Some(returned) = returned else {
                 continue;
             };
-            if terminator.opcode() != LLVMOpcode::LLVMSwitch {
+            if !is_local(returned) {
+                found.push(returned);
                 continue;
             }
-            let Some(condition) = terminator.operand(0) else {
+            let holders = log.contents.holders_of(Thing::Own(k, returned)).iter();
+            found.extend(holders.filter_map(|holder| match holder {
+                Holder::Value(value) => Some(*value),
+                _ => None,
+            }));
+            let fixed = self.fixed.iter().filter(|(_, &own)| own == (k, returned));
+            found.extend(fixed.map(|(&value, _)| value));
+        }
+        found
+    }
+
+    fn check_return(&self, terminator: Value, cursor: &[State], log: &Log) -> Checked<()> {
+        if let Some(call) = log.departure {
+            if terminator.operand(0).is_some_and(|result| result != call) {
+                return Err("what the continuation returns is lost".into());
+            }
+            let is_suspended =
+                |state: &State| matches!(state, State::Suspended(s) if s.open && !s.returned);
+            let numbers = call.operands();
+            let current = log.numbers.get(&numbers[1]) == Some(&Control::State);
+            return match cursor.iter().all(is_suspended) && current {
+                true => Ok(()),
+                false => Err(format!("{} is given no number for a version", quoted(call))),
+            };
+        }
+        for (k, state) in cursor.iter().enumerate() {
+            let version = self.members[k].version + 1;
+            let plain = &self.members[k].plain;
+            let (list, results) = match state {
+                State::Ended | State::Inactive => continue,
+                State::At { list, results } => (list, results),
+                State::Suspended(_) => {
+                    return Err(format!("the product returns while version {version} waits"))
+                }
+            };
+            let at_return = list.iter().find_map(|&pos| {
+                let block = plain.at_end(pos)?;
+                (block.terminator.opcode() == LLVMOpcode::LLVMRet).then_some(block.terminator)
+            });
+            if at_return.is_none() && !list.contains(&Pos::RETURNED) {
+                return Err(format!(
+                    "the product returns, but version {version} is {}",
+                    self.describe(k, state)
+                ));
+            }
+            let (Some(field), Some(all)) = (self.members[k].result, terminator.operand(0)) else {
                 continue;
             };
-            for (k, state) in log.out.iter().enumerate() {
-                let State::Suspended { label, met } = *state else {
+            let value = field_of(all, field);
+            let is_undefined = at_return
+                .and_then(|terminator| terminator.operand(0))
+                .is_some_and(Value::is_undefined);
+            if !results.contains(&value) && !is_undefined {
+                return Err(format!(
+                    "{} is not the result of version {version}",
+                    quoted(value)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_unreachable(&self, block: u32, cursor: &[State]) -> Checked<()> {
+        let last = self.body.blocks[block as usize].body.last();
+        if last.is_some_and(|&last| ends_product(last)) {
+            return Ok(());
+        }
+        let mut any = false;
+        for (k, state) in cursor.iter().enumerate() {
+            let State::At { list, .. } = state else {
+                continue;
+            };
+            any = list.iter().any(|&pos| {
+                let block = self.members[k].plain.at_end(pos);
+                block.is_some_and(|b| b.terminator.opcode() == LLVMOpcode::LLVMUnreachable)
+            });
+            if !any {
+                break;
+            }
+        }
+        match any {
+            true => Ok(()),
+            false => Err("the product ends where a version does not".into()),
+        }
+    }
+
+    // Verifying.
+
+    /// Verifies what [`Walk::walk`] has found.
+    pub(super) fn verify(&mut self) -> Checked<()> {
+        self.verifying = true;
+        self.demanded.clear();
+        let reached: Vec<u32> = (0..self.body.blocks.len() as u32)
+            .filter(|&block| self.states[block as usize].is_some())
+            .collect();
+        for &block in &reached {
+            self.logs[block as usize] = Some(self.run(block)?);
+        }
+        let mut ways = Vec::new();
+        for &block in &reached {
+            for edge in self.out_edges(block) {
+                let Some(arriving) = self.arriving(edge)? else {
                     continue;
                 };
-                let is_met = met == Met::At(condition);
-                if label != condition && !is_met {
-                    continue;
+                let target = self.body.target(edge);
+                ways.push((block, target));
+                let known = self.states[target as usize].clone();
+                let known = known.ok_or("a way that was not walked")?;
+                if self.join(&known, &arriving, target)? != known {
+                    return Err(format!(
+                        "not what was known at {}",
+                        self.describe_block(target)
+                    ));
                 }
-                for (case, value) in terminator.case_values().into_iter().enumerate() {
-                    let number = value.as_integer().unwrap_or(RETURNED);
-                    let edge = Edge {
-                        from,
-                        successor: case as u32 + 1,
-                    };
-                    // New, or so far nobody could tell where it is.
-                    let is_open = !self.contributions.contains_key(&edge);
-                    if changed.contains(&(k, number, is_met)) || is_open {
-                        edges.push((edge, !is_open));
+            }
+        }
+        self.verify_progress(&ways)?;
+        for (k, cases, is_met) in &self.demanded {
+            let table = match is_met {
+                true => &self.numbers[*k].meetings,
+                false => &self.numbers[*k].labels,
+            };
+            if let Some(number) = table.keys().find(|number| !cases.contains(number)) {
+                return Err(format!(
+                    "version {} cannot go on at number {number}",
+                    self.members[*k].version + 1
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// There is no way round on which no version does anything, unless a version has such a loop itself.
+    fn verify_progress(&self, ways: &[(u32, u32)]) -> Checked<()> {
+        if self
+            .members
+            .iter()
+            .any(|member| member.plain.has_idle_loop())
+        {
+            return Ok(());
+        }
+        // Versions part at most as often as one of them has done something since they met.
+        let is_idle = |block: u32| {
+            self.logs[block as usize].as_ref().is_some_and(|log| {
+                !log.moved.contains(&true) && !log.changed.contains(&Control::Stop)
+            })
+        };
+        match cycle_in(self.body.blocks.len(), ways, is_idle) {
+            Some(block) => Err(format!(
+                "no version goes on at {}",
+                self.describe_block(block)
+            )),
+            None => Ok(()),
+        }
+    }
+
+    // Between the lock-step function and its continuation.
+
+    /// What the continuation's fields are for, as far as what is stored in them tells.
+    pub(super) fn homes_of_fields(&self, homes: &mut Homes) {
+        for log in self.logs.iter().flatten() {
+            for (&field, &value) in &log.spilled {
+                let cell = self.cell_loaded(value);
+                let home = cell.and_then(|cell| self.homes.get(cell));
+                if let Some((k, value)) = home.or_else(|| self.fixed.get(&value).copied()) {
+                    if homes.get(field).is_none() && homes.cell(k, value).is_none() {
+                        homes.bind(field, k, value);
                     }
                 }
             }
         }
-        edges.sort();
-        edges.dedup();
-        let mut any = !changed.is_empty();
-        for (edge, again) in edges {
-            self.follow(edge, again)?;
-            any |= !again && self.contributions.contains_key(&edge);
-        }
-        Ok(any)
     }
 
-    fn join_all(&self, a: Vec<State>, b: &[State], target: u32) -> Checked<Vec<State>> {
-        let pairs = a.into_iter().zip(b.iter().cloned()).enumerate();
-        pairs
-            .map(|(k, (a, b))| self.join(k, a, b, target))
-            .collect()
+    fn cell_loaded(&self, value: Value) -> Option<Cell> {
+        let address = is_load(value).then(|| value.operand(0)).flatten()?;
+        self.body.cells.get(&address).copied()
     }
 
-    fn join(&self, k: usize, a: State, b: State, target: u32) -> Checked<State> {
-        match (a, b) {
-            (State::Ended, other) | (other, State::Ended) => Ok(other),
-            (
-                State::Suspended { label: a, met },
-                State::Suspended {
-                    label: b,
-                    met: other,
-                },
-            ) if a == b => Ok(State::Suspended {
-                label: a,
-                met: met.and(other),
-            }),
-            (State::At(a), State::At(b)) => {
-                let both: Vec<Pos> = a.iter().copied().filter(|pos| b.contains(pos)).collect();
-                if both.is_empty() {
-                    let plain = &self.members[k].plain;
-                    return Err(format!(
-                        "version {} comes to block {target} at two places: {} and {}",
-                        self.members[k].version + 1,
-                        plain.describe(a[0]),
-                        plain.describe(b[0])
-                    ));
+    /// Cells that only the continuation makes use of.
+    pub(super) fn homes_from_fields(&mut self, fields: &Homes) {
+        let mut found = Vec::new();
+        for log in self.logs.iter().flatten() {
+            for (&field, &value) in &log.spilled {
+                if let (Some(cell), Some(home)) = (self.cell_loaded(value), fields.get(field)) {
+                    found.push((cell, home));
                 }
-                Ok(State::At(both))
             }
-            _ => Err(format!(
-                "version {} comes to block {target} both running and suspended",
-                self.members[k].version + 1
-            )),
         }
+        for (cell, (k, value)) in found {
+            if self.homes.may_bind(cell, k, value) {
+                self.homes.bind(cell, k, value);
+            }
+        }
+    }
+
+    /// The lock-step function hands over all that the continuation reads; `fields` says where.
+    pub(super) fn verify_departures(&self, fields: &Homes) -> Checked<()> {
+        for log in self.logs.iter().flatten() {
+            let Some(call) = log.departure else {
+                continue;
+            };
+            for (k, state) in log.out.iter().enumerate() {
+                let State::Suspended(suspended) = state else {
+                    continue;
+                };
+                for number in &suspended.numbers {
+                    let places = self.numbers[k].labels.get(number).into_iter().flatten();
+                    let plain = &self.members[k].plain;
+                    let live = places.flat_map(|&pos| plain.live_at(pos));
+                    for value in live {
+                        let Some(field) = fields.cell(k, value) else {
+                            continue;
+                        };
+                        let is_kept = log.spilled.get(&field).is_some_and(|&here| {
+                            let things = self.things(here, &log.contents);
+                            things.contains(&Thing::Own(k, value))
+                        });
+                        if !is_kept {
+                            return Err(format!(
+                                "version {}'s {} is not handed over at number {number} by {}",
+                                self.members[k].version + 1,
+                                quoted(value),
+                                quoted(call)
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The continuation that versions leave to, if they can.
+    pub(super) fn continuation(&self) -> Checked<Option<Value>> {
+        let mut callees: Vec<Value> = self
+            .body
+            .departures
+            .iter()
+            .filter_map(|call| call.called_function())
+            .collect();
+        callees.dedup();
+        match callees[..] {
+            [] => Ok(None),
+            [callee] => Ok(Some(callee)),
+            _ => Err("versions leave to two functions".into()),
+        }
+    }
+}
+
+/// A node of a cycle of edges between nodes that are wanted.
+pub(super) fn cycle_in(
+    count: usize,
+    edges: &[(u32, u32)],
+    is_wanted: impl Fn(u32) -> bool,
+) -> Option<u32> {
+    let wanted: Vec<bool> = (0..count as u32).map(is_wanted).collect();
+    let mut successors = vec![Vec::new(); count];
+    let mut open = vec![0usize; count];
+    for &(from, to) in edges {
+        if wanted[from as usize] && wanted[to as usize] {
+            successors[from as usize].push(to as usize);
+            open[to as usize] += 1;
+        }
+    }
+    // Nodes without predecessors are taken away until there are none.
+    let mut work: Vec<usize> = (0..count).filter(|&node| open[node] == 0).collect();
+    while let Some(node) = work.pop() {
+        for &next in &successors[node] {
+            open[next] -= 1;
+            if open[next] == 0 {
+                work.push(next);
+            }
+        }
+    }
+    open.iter()
+        .position(|&open| open > 0)
+        .map(|node| node as u32)
+}
+
+/// Adds a position that is not there yet.
+fn push_new(list: &mut Vec<Pos>, pos: Pos) {
+    if !list.contains(&pos) {
+        list.push(pos);
+    }
+}
+
+/// Where a terminator goes if its condition is `known`.
+fn decide(terminator: Value, successors: &[u32], known: &Known) -> Option<u32> {
+    if terminator.opcode() == LLVMOpcode::LLVMBr {
+        return match known {
+            Known::Is(value) if value.as_integer() == Some(1) => Some(successors[0]),
+            Known::Is(value) if value.as_integer() == Some(0) => Some(successors[1]),
+            _ => None,
+        };
+    }
+    let cases = terminator.case_values();
+    match known {
+        Known::Is(value) => {
+            let case = cases.iter().position(|case| case == value);
+            Some(successors[case.map_or(0, |case| case + 1)])
+        }
+        Known::IsNot(values) => cases
+            .iter()
+            .all(|case| values.contains(case))
+            .then_some(successors[0]),
     }
 }
 
@@ -1884,7 +1587,7 @@ fn field_of(all: Value, field: u32) -> Value {
 }
 
 /// Whether a load of an alive flag is glue's: nothing is done with the comparison but branching. A version's own
-/// test is compared with the other versions' or stored in the frame.
+/// test is compared with the other versions' or kept in a cell.
 pub(super) fn is_flag_of_glue(load: Value) -> bool {
     let branches_only = |comparison: Value| {
         tested_flag(comparison).is_some()
@@ -1895,10 +1598,7 @@ pub(super) fn is_flag_of_glue(load: Value) -> bool {
                 )
             })
     };
-    load.is_instruction()
-        && load.opcode() == LLVMOpcode::LLVMLoad
-        && load.has_uses()
-        && load.users().into_iter().all(branches_only)
+    is_load(load) && load.has_uses() && load.users().into_iter().all(branches_only)
 }
 
 /// Whether a call ends the product because the runtime wants it.
@@ -1915,4 +1615,14 @@ fn ends_product(call: Value) -> bool {
 pub(super) fn is_glue_call(call: Value) -> bool {
     let name = call.called_function().map(Value::name_text);
     name.is_some_and(|name| GLUE_CALLS.contains(&name.as_str())) || ends_product(call)
+}
+
+/// A value in a message.
+fn quoted(value: Value) -> String {
+    let text = value.print();
+    let text = text.trim();
+    match text.char_indices().nth(160) {
+        Some((end, _)) => format!("`{} ...`", &text[..end]),
+        None => format!("`{text}`"),
+    }
 }

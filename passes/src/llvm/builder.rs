@@ -173,8 +173,9 @@ impl Builder {
         }
     }
 
-    pub(crate) fn alloca(&self, ty: Type) -> Value {
-        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
+    pub(crate) fn alloca(&self, ty: Type, name: &str) -> Value {
+        let name = c_string(name);
+        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, name.as_ptr()) })
     }
 
     /// The address of a field of a struct.

@@ -509,6 +509,22 @@ impl Value {
         unsafe { LLVMInstructionEraseFromParent(self.0) }
     }
 
+    /// Moves the instruction in front of another one.
+    pub(crate) fn move_before(self, other: Value) {
+        // SAFETY: the builder is in the context of both and is disposed of.
+        unsafe {
+            LLVMInstructionRemoveFromParent(self.0);
+            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(self.0)));
+            LLVMPositionBuilderBefore(builder, other.0);
+            LLVMInsertIntoBuilder(builder, self.0);
+            LLVMDisposeBuilder(builder);
+        }
+    }
+
+    pub(crate) fn set_successor(self, index: u32, block: Block) {
+        unsafe { LLVMSetSuccessor(self.0, index, block.0) }
+    }
+
     /// Splits the block so that this instruction starts a new one, which is returned.
     pub(crate) fn split_before(self, name: &str) -> Block {
         Block(unsafe { p3_split_before(self.0, c_string(name).as_ptr()) })

@@ -8,6 +8,7 @@
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
 use super::plan::{GroupId, Plan};
 use super::products::{build_return, Product, Products};
+use super::scaffold::Scaffold;
 use crate::llvm::{self, Block, Builder, Module, Subprogram, Type, Types, Value};
 use crate::nodes::NodeId;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -68,7 +69,7 @@ impl Continuation {
         plan.meeting[group].map_or(self.nowhere, |meeting| meeting as u64)
     }
 
-    /// Writes the body, for activations that leave lock-step at the ends of `exits`.
+    /// Writes the body, for activations that leave lock-step at the ends of `exits`; returns its scaffold.
     pub(super) fn emit(
         &self,
         plan: &Plan,
@@ -76,7 +77,7 @@ impl Continuation {
         products: &Products,
         exits: BTreeSet<GroupId>,
         subprogram: Option<Subprogram>,
-    ) {
+    ) -> Scaffold {
         let parameters = self.function.parameters();
         let mut copier = Copier {
             plan,
@@ -102,14 +103,14 @@ impl Continuation {
             resume: plan
                 .members
                 .iter()
-                .map(|_| builder.alloca(integer))
+                .map(|_| builder.alloca(integer, "resume"))
                 .collect(),
-            stop: builder.alloca(integer),
+            stop: builder.alloca(integer, "stop"),
             results: product
                 .present()
                 .iter()
                 .map(|member| member.value_type().return_type())
-                .map(|ty| (!ty.is_void()).then(|| (builder.alloca(ty), ty)))
+                .map(|ty| (!ty.is_void()).then(|| (builder.alloca(ty, "result"), ty)))
                 .collect(),
             run: plan.members.iter().map(|_| copier.block("run")).collect(),
             resume_at: plan
@@ -176,14 +177,14 @@ impl Continuation {
         solo.emit_all();
         self.emit_meeting(&copier, &state, product, products, &meetings);
 
-        let mut promotable = state.resume.clone();
-        promotable.push(state.stop);
-        promotable.extend(state.results.iter().flatten().map(|(memory, _)| *memory));
-        self.function.promote(&promotable);
-        for field in fields.into_iter().filter(|field| !field.has_uses()) {
-            field.erase_instruction();
+        let mut memory = state.resume.clone();
+        memory.push(state.stop);
+        memory.extend(state.results.iter().flatten().map(|(memory, _)| *memory));
+        Scaffold {
+            function: self.function,
+            memory,
+            fields,
         }
-        self.function.merge_blocks();
     }
 
     /// Sends member `k` to where it goes on alone.

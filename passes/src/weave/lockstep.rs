@@ -1,5 +1,6 @@
 //! The lock-step function of a product function: matched nodes only, all versions back to back, in SSA form.
 //!
+//! Values that cross nodes are in allocas named `slot` until the scaffold is removed.
 //! Where the versions cannot go on together it spills what is live into a frame and lets the continuation
 //! finish the activation.
 
@@ -7,17 +8,18 @@ use super::continuation::Continuation;
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
 use super::plan::{GroupId, Plan};
 use super::products::{build_return, call_apart, Product, Products, SoloCall};
+use super::scaffold::Scaffold;
 use crate::llvm::{Block, Builder, Subprogram, Type, Types, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Writes the body of `product`; returns the groups at whose ends versions may leave lock-step.
+/// Writes the body of `product`; returns the groups at whose ends versions may leave lock-step, and the scaffold.
 pub(super) fn emit(
     plan: &Plan,
     product: &Product,
     products: &Products,
     continuation: &Continuation,
     subprogram: Option<Subprogram>,
-) -> BTreeSet<GroupId> {
+) -> (BTreeSet<GroupId>, Scaffold) {
     let (active, arguments) = product.split_parameters();
     let mut copier = Copier {
         plan,
@@ -42,7 +44,7 @@ pub(super) fn emit(
         let places = member.slots.iter().map(|slot| match known.get(slot) {
             Some(&value) => Place::Value(value),
             None => {
-                let memory = builder.alloca(slot.ty());
+                let memory = builder.alloca(slot.ty(), "slot");
                 promotable.push(memory);
                 Place::Memory(memory)
             }
@@ -69,8 +71,8 @@ pub(super) fn emit(
         continuation,
         products,
         versions: &versions,
-        state: builder_before(entry).alloca(types.integer(32)),
-        stop: builder_before(entry).alloca(types.integer(32)),
+        state: builder_before(entry).alloca(types.integer(32), "state"),
+        stop: builder_before(entry).alloca(types.integer(32), "stop"),
         blocks: BTreeMap::new(),
     };
     promotable.extend([exits.state, exits.stop]);
@@ -79,9 +81,12 @@ pub(super) fn emit(
     copier.builder(together).branch(start);
     synchronous.emit_all(&mut exits);
     exits.spill(&copier, product);
-    product.function.promote(&promotable);
-    product.function.merge_blocks();
-    exits.blocks.into_keys().collect()
+    let scaffold = Scaffold {
+        function: product.function,
+        memory: promotable,
+        fields: Vec::new(),
+    };
+    (exits.blocks.into_keys().collect(), scaffold)
 }
 
 /// How many exits share the code that fills the frame. Their values meet in phis, so that the code grows with
@@ -171,7 +176,7 @@ impl Exits<'_, '_, '_> {
             }
             let builder = copier.builder(spill);
             // Allocated here and not at the entry: most activations never leave lock-step.
-            let frame = builder.alloca(self.continuation.frame_type);
+            let frame = builder.alloca(self.continuation.frame_type, "frame");
             for (k, live) in live.iter().enumerate() {
                 for &slot in live {
                     let value = plan.members[k].slots[slot];

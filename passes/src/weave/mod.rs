@@ -20,6 +20,7 @@ mod lockstep_checks;
 mod model;
 mod plan;
 mod products;
+mod scaffold;
 
 use crate::align;
 use crate::finish::Checks;
@@ -34,6 +35,7 @@ use lockstep_checks::LockstepChecks;
 use model::Models;
 use plan::Plan;
 use products::{Product, Products};
+pub(crate) use scaffold::Scaffold;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -66,6 +68,12 @@ pub struct WeaveOptions {
     pub models: Vec<PathBuf>,
 }
 
+/// What weaving did, and what it leaves standing for the checker.
+pub(crate) struct Woven {
+    pub(crate) reports: Vec<FunctionReport>,
+    pub(crate) scaffolds: Vec<Scaffold>,
+}
+
 /// Weaves the versions' functions in `module`. `bound[i]` are the names of libc that version i's program refers
 /// to and the runtime stands in for.
 pub(crate) fn weave<'ctx>(
@@ -76,7 +84,7 @@ pub(crate) fn weave<'ctx>(
     options: &WeaveOptions,
     checks: Checks,
     observe: &mut dyn Observer,
-) -> Result<Vec<FunctionReport>> {
+) -> Result<Woven> {
     let count = bound.len();
     let forks = Forks::of(module, bound)?;
     let models = Models::link(context, module, &options.models, count, observe)?;
@@ -137,15 +145,16 @@ pub(crate) fn weave<'ctx>(
         Vec::new()
     };
     let products = Products::new(module, all, &forks, &lockstep_checks, apart);
+    let mut scaffolds = Vec::new();
     for (product, report) in products.all.iter().zip(report_of) {
         reports[report].matched = if models.implement(product, &reports[report].name)? {
             reports[report].nodes[0]
         } else {
-            weave_function(module, product, &products, &group_of)
+            weave_function(module, product, &products, &group_of, &mut scaffolds)
         };
     }
     products.emit_dispatchers();
-    Ok(reports)
+    Ok(Woven { reports, scaffolds })
 }
 
 /// Functions that correspond, one per version, but have no product function. Pointers to them mean the same.
@@ -205,6 +214,7 @@ fn weave_function(
     product: &Product,
     products: &Products,
     group_of: &HashMap<Value, usize>,
+    scaffolds: &mut Vec<Scaffold>,
 ) -> usize {
     let graphs: Vec<Graph> = product.present().into_iter().map(Graph::of).collect();
     let matched = align::match_nodes(&graphs, &|callee| group_of.get(&callee).copied());
@@ -220,7 +230,9 @@ fn weave_function(
         .iter()
         .find_map(|member| product.function.make_subprogram(*member));
     let continuation = Continuation::declare(module, &plan, product);
-    let exits: BTreeSet<_> = lockstep::emit(&plan, product, products, &continuation, subprogram);
+    let (exits, scaffold): (BTreeSet<_>, _) =
+        lockstep::emit(&plan, product, products, &continuation, subprogram);
+    scaffolds.push(scaffold);
     if exits.is_empty() {
         continuation.function.delete_function();
     } else {
@@ -228,7 +240,7 @@ fn weave_function(
             .present()
             .iter()
             .find_map(|member| continuation.function.make_subprogram(*member));
-        continuation.emit(&plan, product, products, exits, subprogram);
+        scaffolds.push(continuation.emit(&plan, product, products, exits, subprogram));
     }
     matched_count
 }

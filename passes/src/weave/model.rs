@@ -136,7 +136,7 @@ fn adapt(product: &Product, name: &str, model: Value, file: &Path) -> Result<()>
             ty.return_type()
         };
         let both = Types::of_function(product.function).structure(&[result, returned]);
-        builder.alloca(both)
+        builder.alloca(both, "")
     });
     if through_pointer {
         arguments.splice(0..0, memory);
