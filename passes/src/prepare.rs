@@ -4,6 +4,8 @@
 //! with `fold` or `O1` locals are in SSA form and short-circuit conditions folded, which checks placed
 //! between them later would prevent. Function passes only: no function changes its interface.
 
+mod addresses;
+
 use crate::llvm::{self, Module};
 use crate::{Error, Result};
 
@@ -26,11 +28,14 @@ pub(crate) fn prepare(module: &Module, level: Prepare) -> Result<()> {
     }
     let pipeline = match level {
         Prepare::None => return Ok(()),
-        Prepare::Fold => "function(sroa,simplifycfg,instsimplify,simplifycfg)",
+        // early-cse: a condition on memory that is read again for its second half would not fold.
+        Prepare::Fold => "function(sroa,early-cse,simplifycfg,instsimplify,simplifycfg)",
         Prepare::O1 => {
             "function(sroa,early-cse,simplifycfg,instcombine,simplifycfg,reassociate,\
              loop-mssa(loop-rotate,licm),sccp,instcombine,adce,simplifycfg)"
         }
     };
-    llvm::run_passes(module, pipeline).map_err(|reason| Error::internal("prepare", reason))
+    llvm::run_passes(module, pipeline).map_err(|reason| Error::internal("prepare", reason))?;
+    addresses::branch_for_addresses(module);
+    Ok(())
 }

@@ -162,6 +162,69 @@ fn prepare_fold_makes_ssa_form_and_one_condition_of_two() {
 }
 
 #[test]
+fn prepare_fold_makes_one_condition_of_memory_read_twice() {
+    let text = Merge::with_itself(
+        "define i32 @main(i32 %argc, ptr %argv) {\n\
+         entry:\n  %a = load i8, ptr %argv\n  %low = icmp sge i8 %a, 48\n  br i1 %low, label %both, label %no\n\
+         both:\n  %b = load i8, ptr %argv\n  %high = icmp sle i8 %b, 57\n  br i1 %high, label %yes, label %no\n\
+         yes:\n  br label %no\n\
+         no:\n  %r = phi i32 [ 0, %entry ], [ 0, %both ], [ 1, %yes ]\n  ret i32 %r\n}\n",
+    )
+    .prepared(PrepareLevel::Fold)
+    .after("prepare");
+    let main = text.function("main");
+    assert_eq!(main.matches("load i8").count(), 1, "{main}");
+    assert_eq!(main.matches("br i1").count(), 0, "{main}");
+}
+
+/// `main` chooses one of two values by a branch and calls `second`, which uses it (`%x`).
+fn selecting(ty: &str, values: [&str; 2], used: &str) -> String {
+    format!(
+        "@bytes = internal global [8 x i8] zeroinitializer\n@other = internal global i32 0\n\
+         declare ptr @malloc(i64)\ndeclare void @put(i32)\n\
+         define i32 @second({ty} %x) {{\n  {used}\n  ret i32 0\n}}\n\
+         define i32 @main(i32 %argc, ptr %argv) {{\n\
+         entry:\n  %c = icmp sgt i32 %argc, 1\n  br i1 %c, label %yes, label %no\n\
+         yes:\n  br label %no\n\
+         no:\n  %x = phi {ty} [ {}, %entry ], [ {}, %yes ]\n  %r = call i32 @second({ty} %x)\n  ret i32 %r\n}}\n",
+        values[0], values[1]
+    )
+}
+
+#[test]
+fn prepare_keeps_the_branches_that_addresses_depend_on() {
+    let pointer = selecting("ptr", ["@bytes", "@other"], "%v = load volatile i8, ptr %x");
+    let index = selecting(
+        "i32",
+        ["1", "2"],
+        "%wide = sext i32 %x to i64\n  %p = getelementptr i8, ptr @bytes, i64 %wide\n  store i8 1, ptr %p",
+    );
+    let size = selecting("i64", ["1", "2"], "%p = call ptr @malloc(i64 %x)");
+    for text in [pointer, index, size] {
+        let text = Merge::with_itself(&text)
+            .prepared(PrepareLevel::Fold)
+            .after("prepare");
+        let main = text.function("main");
+        assert!(!main.contains("= select"), "{main}");
+        in_order(main, &["br i1", "phi "]);
+        assert!(main.contains("load volatile i8, ptr @p3.apart"), "{main}");
+    }
+}
+
+#[test]
+fn prepare_makes_data_of_branches_that_no_address_depends_on() {
+    let text = selecting("i32", ["1", "2"], "call void @put(i32 %x)");
+    let text = Merge::with_itself(&text)
+        .prepared(PrepareLevel::Fold)
+        .after("prepare");
+    let main = text.function("main");
+    assert!(
+        main.contains("= select") && !main.contains("br i1"),
+        "{main}"
+    );
+}
+
+#[test]
 fn prepare_o1_moves_code_out_of_loops() {
     let text = Merge::with_itself(LOOP)
         .prepared(PrepareLevel::O1)

@@ -82,6 +82,17 @@ impl Builder {
         Value(unsafe { LLVMBuildLoad2(self.0, ty.0, pointer.0, c"".as_ptr()) })
     }
 
+    pub(crate) fn volatile_load(&self, ty: Type, pointer: Value) -> Value {
+        let load = self.load(ty, pointer);
+        unsafe { LLVMSetVolatile(load.0, 1) };
+        load
+    }
+
+    /// The value, or an arbitrary one if it is undefined.
+    pub(crate) fn freeze(&self, value: Value) -> Value {
+        Value(unsafe { LLVMBuildFreeze(self.0, value.0, c"".as_ptr()) })
+    }
+
     pub(crate) fn store(&self, value: Value, pointer: Value) -> Value {
         Value(unsafe { LLVMBuildStore(self.0, value.0, pointer.0) })
     }
