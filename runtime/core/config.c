@@ -37,8 +37,16 @@ bool p3_is_control(const char *variable) {
   return variable[0] == 'P' && variable[1] == '3' && variable[2] == '_';
 }
 
-/* One look at each variable: in KLEE, getenv would cost more than most programs. */
+static bool has_control(char **environment) {
+  while (*environment && !p3_is_control(*environment))
+    environment++;
+  return *environment;
+}
+
+/* In KLEE a look at every variable costs as much as a small program, and getenv more than most. */
 const char *p3_config_value(char **environment, const char *name) {
+  if (!p3_config.controlled)
+    return NULL;
   for (; *environment; environment++) {
     const char *variable = *environment;
     size_t length = strlen(name);
@@ -52,6 +60,7 @@ static const char *outdir;
 
 void p3_config_read(char **environment) {
   bool klee = p3_in_klee();
+  p3_config.controlled = has_control(environment);
   if (!klee) {
     p3_config.fuzzed = defined(__afl_manual_init) || defined(LLVMFuzzerRunDriver);
     p3_config.sanitized =

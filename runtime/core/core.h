@@ -14,12 +14,13 @@
 #define P3_NOBODY (-1)
 
 struct p3_config {
-  int show;       /* version whose output is copied to the real streams, P3_NOBODY: none */
-  bool show_all;  /* P3_SHOW=all: also say where the others differ from it */
-  int status;     /* version whose status the product takes, P3_NOBODY: the combined one */
-  int outdir;     /* descriptor of P3_OUTDIR, -1: not asked for */
-  bool fuzzed;    /* built for AFL++ or libFuzzer: crashes must reach the fuzzer */
-  bool sanitized; /* built with a sanitizer that handles crash signals itself */
+  bool controlled; /* the environment has variables that begin with P3_ */
+  int show;        /* version whose output is copied to the real streams, P3_NOBODY: none */
+  bool show_all;   /* P3_SHOW=all: also say where the others differ from it */
+  int status;      /* version whose status the product takes, P3_NOBODY: the combined one */
+  int outdir;      /* descriptor of P3_OUTDIR, -1: not asked for */
+  bool fuzzed;     /* built for AFL++ or libFuzzer: crashes must reach the fuzzer */
+  bool sanitized;  /* built with a sanitizer that handles crash signals itself */
 };
 extern struct p3_config p3_config;
 void p3_config_read(char **environment);

@@ -20,6 +20,8 @@
 #define CHUNK 32
 #define CHUNKS 2048
 
+#define EMPTY {[0 ... CHUNK - 1] = {.real = -1}}
+static struct p3_entry first_chunks[P3_MAX_VERSIONS][CHUNK] = {[0 ... P3_MAX_VERSIONS - 1] = EMPTY};
 static struct p3_entry *tables[P3_MAX_VERSIONS][CHUNKS];
 
 struct p3_original p3_originals[3];
@@ -31,6 +33,13 @@ static int hidden_from = 3;
 #define IS_HIDDEN(fd) (hidden[(fd) / 8 % (HIDDEN_MAX / 8)] >> (fd) % 8 & 1)
 static unsigned char hidden[HIDDEN_MAX / 8];
 
+static struct p3_entry *fresh_chunk(void) {
+  struct p3_entry *fresh = malloc(CHUNK * sizeof *fresh);
+  for (int i = 0; fresh && i < CHUNK; i++)
+    fresh[i] = (struct p3_entry){.real = -1};
+  return fresh;
+}
+
 static struct p3_entry *slot(int version, int fd, bool make) {
   if (fd < 0 || fd >= CHUNK * CHUNKS)
     return NULL;
@@ -38,12 +47,9 @@ static struct p3_entry *slot(int version, int fd, bool make) {
   if (!*chunk) {
     if (!make)
       return NULL;
-    struct p3_entry *fresh = malloc(CHUNK * sizeof *fresh);
-    if (!fresh)
+    *chunk = fd < CHUNK ? first_chunks[version] : fresh_chunk();
+    if (!*chunk)
       return NULL;
-    for (int i = 0; i < CHUNK; i++)
-      fresh[i] = (struct p3_entry){.real = -1};
-    *chunk = fresh;
   }
   return *chunk + fd % CHUNK;
 }

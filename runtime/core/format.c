@@ -20,26 +20,31 @@ static size_t decimal(char digits[12], int value) {
 int p3_vformat(char *text, size_t size, const char *format, va_list arguments) {
   if (!p3_in_klee())
     return vsnprintf(text, size, format, arguments);
-  size_t length = 0;
-  for (; *format; format++) {
+  size_t length = 0, room = size ? size - 1 : 0;
+  while (*format) {
     char digits[12];
     const char *piece = format;
-    size_t piece_length = 1;
+    size_t piece_length = 0;
     if (format[0] == '%' && format[1] == 's') {
       piece = va_arg(arguments, const char *);
       piece_length = strlen(piece);
-      format++;
+      format += 2;
     } else if (format[0] == '%' && format[1] == 'd') {
       piece_length = decimal(digits, va_arg(arguments, int));
       piece = digits;
-      format++;
+      format += 2;
+    } else {
+      do
+        format++;
+      while (*format && *format != '%');
+      piece_length = (size_t)(format - piece);
     }
-    for (size_t i = 0; i < piece_length; i++, length++)
-      if (length + 1 < size)
-        text[length] = piece[i];
+    if (length < room)
+      p3_memory_copy(text + length, piece, piece_length < room - length ? piece_length : room - length);
+    length += piece_length;
   }
   if (size)
-    text[length < size ? length : size - 1] = 0;
+    text[length < room ? length : room] = 0;
   return (int)length;
 }
 

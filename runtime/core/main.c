@@ -72,7 +72,7 @@ static char *copy_string(char *string) {
   char *copy = malloc(size);
   if (!copy)
     p3_fatal("out of memory");
-  memcpy(copy, string, size);
+  p3_memory_copy(copy, string, size);
   return copy;
 }
 
@@ -99,9 +99,10 @@ static char **copy_environment(char **list) {
   char **copy = malloc((count + 1) * sizeof *copy);
   if (!copy)
     p3_fatal("out of memory");
+  bool shared = p3_in_klee(), controlled = p3_config.controlled;
   for (size_t i = 0; i < count; i++)
-    if (!p3_is_control(list[i]))
-      copy[kept++] = p3_in_klee() ? list[i] : copy_string(list[i]);
+    if (!controlled || !p3_is_control(list[i]))
+      copy[kept++] = shared ? list[i] : copy_string(list[i]);
   copy[kept] = NULL;
   return copy;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 typedef uint64_t word __attribute__((may_alias, aligned(1)));
+typedef uint32_t half __attribute__((may_alias, aligned(1)));
 
 bool p3_is_captured_in_memory;
 
@@ -24,6 +25,10 @@ static void grow(struct p3_capture *capture, size_t wanted) {
 void p3_memory_copy(char *to, const char *from, size_t size) {
   for (; size >= sizeof(word); size -= sizeof(word), to += sizeof(word), from += sizeof(word))
     *(word *)to = *(const word *)from;
+  if (size & sizeof(half)) {
+    *(half *)to = *(const half *)from;
+    to += sizeof(half), from += sizeof(half), size -= sizeof(half);
+  }
   for (; size; size--)
     *to++ = *from++;
 }
@@ -32,6 +37,10 @@ bool p3_memory_differs(const char *a, const char *b, size_t size) {
   bool differs = false;
   for (; size >= sizeof(word); size -= sizeof(word), a += sizeof(word), b += sizeof(word))
     differs |= *(const word *)a != *(const word *)b;
+  if (size & sizeof(half)) {
+    differs |= *(const half *)a != *(const half *)b;
+    a += sizeof(half), b += sizeof(half), size -= sizeof(half);
+  }
   for (; size; size--)
     differs |= *a++ != *b++;
   return differs;
