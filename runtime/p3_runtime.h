@@ -214,6 +214,12 @@ int p3_fd_named(const char *path);
 /* The version's standard stream whose capture, or another version's of the same stream, is that file; -1: none. */
 int p3_fd_of_capture(int version, const struct stat *file);
 
+/* core/symbolic.c: whether another version has made a value of that name and size symbolic that this version does
+ * not have yet; then `object` becomes it. */
+bool p3_symbolic_take(int version, void *object, size_t size, const char *name);
+/* The version has made `object` symbolic. */
+void p3_symbolic_add(int version, const void *object, size_t size, const char *name);
+
 /* core/memory.c, in KLEE: writes to the capture behind the version's descriptor. False: there is none. */
 bool p3_memory_write(int version, int fd, const struct iovec *parts, int count);
 
