@@ -56,6 +56,7 @@ pub fn run_klee(case: &Case, tools: &Tools, scratch: &Path) -> Result<Vec<String
     let mut session = Session::new(case, tools, scratch)?;
     match &case.klee {
         Some(klee) if klee.verdict == Verdict::PathsEqual => session.equal_paths(klee)?,
+        Some(klee) if klee.verdict == Verdict::Quarter => session.quarter(klee)?,
         Some(klee) => session.verdict(klee)?,
         None => {}
     }
@@ -262,6 +263,36 @@ impl<'a> Session<'a> {
                     &paths[1].to_string(),
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// The woven product costs a quarter of what the versions cost as they were compiled, one after the other.
+    fn quarter(&mut self, klee: &Klee) -> Result<()> {
+        let versions = (1..=self.versions())
+            .map(|version| self.bitcode(version, "-O0"))
+            .collect::<Result<Vec<_>>>()?;
+        let as_compiled: [&OsStr; 2] = ["--prepare".as_ref(), "none".as_ref()];
+        let ways: [(&str, Weaving, &[&OsStr]); 2] = [
+            ("woven", Weaving::Woven, &[]),
+            ("as compiled", Weaving::Sequential, &as_compiled),
+        ];
+        let mut instructions = Vec::new();
+        for (label, weaving, flags) in ways {
+            let Some(product) = self.merge(&versions, label, weaving, flags)? else {
+                return Ok(());
+            };
+            let explored = klee::run(&product, &klee.args, self.scratch)?;
+            let unwanted = explored.unwanted(klee.verdict);
+            self.mismatches
+                .extend(unwanted.map(|what| format!("klee {label}: {what}")));
+            instructions.push(explored.instructions);
+        }
+        if 4 * instructions[0] > instructions[1] {
+            self.mismatches.push(format!(
+                "klee: woven {} instructions, more than a quarter of {}",
+                instructions[0], instructions[1]
+            ));
         }
         Ok(())
     }

@@ -102,6 +102,8 @@ pub enum Verdict {
     Difference,
     /// No error, and as many paths as version 1 alone has.
     PathsEqual,
+    /// A failed check, and a quarter of the instructions of the versions as compiled, one after the other.
+    Quarter,
 }
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -278,13 +280,14 @@ fn case_directive(case: &mut Case, defaults: &Run, key: &str, value: &str) -> Re
         "klee" => {
             let mut args = text_words(value)?;
             if args.is_empty() {
-                bail!("klee: none|difference|paths-equal ARGUMENTS");
+                bail!("klee: none|difference|paths-equal|quarter ARGUMENTS");
             }
             let verdict = match args.remove(0).as_str() {
                 "none" => Verdict::None,
                 "difference" => Verdict::Difference,
                 "paths-equal" => Verdict::PathsEqual,
-                other => bail!("klee: {other}: not none, difference or paths-equal"),
+                "quarter" => Verdict::Quarter,
+                other => bail!("klee: {other}: not none, difference, paths-equal or quarter"),
             };
             case.klee = Some(Klee { verdict, args });
         }

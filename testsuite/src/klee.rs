@@ -9,6 +9,8 @@ use std::process::Command;
 pub struct Explored {
     /// Paths that it followed to their ends.
     pub paths: u64,
+    /// Instructions that it interpreted, of KLEE's libc as well.
+    pub instructions: u64,
     /// Why it did not follow all paths.
     incomplete: Option<String>,
     /// The error files' names and first lines.
@@ -48,12 +50,15 @@ pub fn run(program: &Path, args: &[String], scratch: &Path) -> Result<Explored> 
         }
     }
     errors.sort();
-    let paths = log
-        .lines()
-        .find_map(|line| line.split_once("completed paths = "))
-        .and_then(|(_, number)| number.trim().parse().ok());
+    let figure = |name: &str| {
+        log.lines()
+            .find_map(|line| line.split_once(name))
+            .and_then(|(_, number)| number.trim().parse().ok())
+            .unwrap_or_default()
+    };
     Ok(Explored {
-        paths: paths.unwrap_or_default(),
+        paths: figure("completed paths = "),
+        instructions: figure("total instructions = "),
         incomplete,
         errors,
     })
@@ -69,7 +74,9 @@ impl Explored {
         let other = self.errors.iter().find(|(name, _)| !is_check(name));
         match (wanted, other, self.errors.first()) {
             (_, Some((name, first)), _) => Some(format!("{name}: {first}")),
-            (Verdict::Difference, None, None) => Some("no difference found".to_string()),
+            (Verdict::Difference | Verdict::Quarter, None, None) => {
+                Some("no difference found".to_string())
+            }
             (Verdict::None | Verdict::PathsEqual, None, Some((name, _))) => {
                 Some(format!("a failed check: {name}"))
             }
