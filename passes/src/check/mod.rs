@@ -189,13 +189,16 @@ fn check_product(product: Value, tables: &Tables) -> Result<()> {
         lockstep.homes_from_fields(&rest.homes);
         lockstep.numbers = members.iter().map(|_| Numbers::default()).collect();
         lockstep.walk_again().map_err(fail(product))?;
+        lockstep
+            .check_departures(&rest.homes)
+            .map_err(fail(product))?;
         rest.numbers = std::mem::take(&mut lockstep.numbers);
         rest.walk_again().map_err(fail(function))?;
         rest.verify().map_err(fail(function))?;
         lockstep.numbers = std::mem::take(&mut rest.numbers);
         lockstep.verify().map_err(fail(product))?;
         return lockstep
-            .verify_departures(&rest.homes)
+            .check_departures(&rest.homes)
             .map_err(fail(product));
     }
     lockstep.walk_again().map_err(fail(product))?;

@@ -1453,8 +1453,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The lock-step function hands over all that the continuation reads; `fields` says where.
-    pub(super) fn verify_departures(&self, fields: &Homes) -> Checked<()> {
+    /// The lock-step function hands over all that the continuation reads; `fields` says where. Of several positions
+    /// that a number may stand for those remain at which that is so.
+    pub(super) fn check_departures(&mut self, fields: &Homes) -> Checked<()> {
         for log in self.logs.iter().flatten() {
             let Some(call) = log.departure else {
                 continue;
@@ -1463,26 +1464,28 @@ impl<'a> Walk<'a> {
                 let State::Suspended(suspended) = state else {
                     continue;
                 };
+                let plain = &self.members[k].plain;
                 for number in &suspended.numbers {
-                    let places = self.numbers[k].labels.get(number).into_iter().flatten();
-                    let plain = &self.members[k].plain;
-                    let live = places.flat_map(|&pos| plain.live_at(pos));
-                    for value in live {
-                        let Some(field) = fields.cell(k, value) else {
-                            continue;
-                        };
-                        let is_kept = log.spilled.get(&field).is_some_and(|&here| {
-                            let things = self.things(here, &log.contents);
-                            things.contains(&Thing::Own(k, value))
-                        });
-                        if !is_kept {
-                            return Err(format!(
-                                "version {}'s {} is not handed over at number {number} by {}",
-                                self.members[k].version + 1,
-                                quoted(value),
-                                quoted(call)
-                            ));
-                        }
+                    let Some(places) = self.numbers[k].labels.get_mut(number) else {
+                        continue;
+                    };
+                    let lost = |pos: Pos| {
+                        plain.live_at(pos).into_iter().find(|&value| {
+                            let field = fields.cell(k, value);
+                            field
+                                .is_some_and(|field| !hands_over(&self.fixed, log, field, k, value))
+                        })
+                    };
+                    let all = places.len();
+                    let first_lost = places.first().and_then(|&pos| lost(pos));
+                    places.retain(|&pos| lost(pos).is_none());
+                    if places.is_empty() || self.verifying && places.len() < all {
+                        return Err(format!(
+                            "version {}'s {} is not handed over at number {number} by {}",
+                            self.members[k].version + 1,
+                            first_lost.map_or_else(String::new, quoted),
+                            quoted(call)
+                        ));
                     }
                 }
             }
@@ -1535,6 +1538,20 @@ pub(super) fn cycle_in(
     open.iter()
         .position(|&open| open > 0)
         .map(|node| node as u32)
+}
+
+/// Whether what a lock-step function stores in a field of the frame is member k's `value`.
+fn hands_over(
+    fixed: &HashMap<Value, (usize, Value)>,
+    log: &Log,
+    field: Cell,
+    k: usize,
+    value: Value,
+) -> bool {
+    log.spilled.get(&field).is_some_and(|here| {
+        let things = log.contents.of(Holder::Value(*here));
+        fixed.get(here) == Some(&(k, value)) || things.contains(&Thing::Own(k, value))
+    })
 }
 
 /// Adds a position that is not there yet.
