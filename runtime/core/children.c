@@ -122,6 +122,7 @@ int p3_fork_apart(void) {
   sigaddset(&announced, SIGCHLD);
   bool is_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGCHLD);
   pid_t waited_for = waitable().si_pid;
+  p3_shared->forked = true;
   pid_t between = fork();
   if (between == 0) {
     if (fork() != 0)

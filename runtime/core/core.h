@@ -183,8 +183,12 @@ void p3_input_init(void);
 /* The descriptor of what was read, -1: none, and the ends of file in it. */
 int p3_input_log(const off_t **ends, size_t *count);
 /* Before p3_input_init: goes on with these. */
-void p3_input_resume(int log, off_t *ends, size_t count);
+void p3_input_resume(int log, const off_t *ends, size_t count);
 ssize_t p3_log_read(int version, char *bytes, size_t size);
+/* This thread left reading behind, by a jump or for ever. */
+void p3_input_unlock(void);
+/* In a forked child. */
+void p3_input_forked(void);
 /* Puts the last `size` bytes back. */
 void p3_log_unread(int version, size_t size);
 /* What reading from the log needs besides the original. */

@@ -142,6 +142,7 @@ static void leave(int version) {
   p3_show(version);
   p3_inside = 0;
   p3_captures_unlock();
+  p3_input_unlock();
   p3_fds_close_all(version);
   if (p3_only >= 0)
     p3_only_end();

@@ -81,6 +81,7 @@ static bool take_over(const char *number) {
   }
   close(fd);
   p3_input_resume(handed.log, ends, handed.ends);
+  free(ends);
   p3_answers_resume(handed.answers);
   p3_clock_resume(&handed.times);
   p3_session_led = handed.session_led;

@@ -189,6 +189,7 @@ void p3_kick_later(void) { set_timer(1000000); }
 
 /* The version's thread does nothing any more that the version could notice. */
 static void hear_nothing(void) {
+  p3_input_unlock();
   sigset_t all;
   sigfillset(&all);
   if (self)

@@ -155,6 +155,7 @@ void p3_forked(int version) {
   p3_only = version;
   mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   p3_captures_unlock();
+  p3_input_forked();
   for (int i = 0; i < p3_count; i++)
     if (i != version) {
       p3_fds_close_all(i);
