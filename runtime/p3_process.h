@@ -118,11 +118,38 @@ int p3_signal_set(int version, int signal, const struct p3_disposition *new, str
 int p3_signal_mask(int version, int how, const sigset_t *set, sigset_t *old);
 /* A mask for a system call that waits with it. */
 sigset_t p3_signal_waiting_mask(const sigset_t *mask);
+/* kill(2), with the kernel's number. */
+int p3_signal_send(int version, pid_t real, int signal);
+/* What is kept for the version, which waited: at the latest now. */
+void p3_signals_poll(int version);
+/* Around a system call that is never restarted after a signal, with its time-out, null for none; `mask` if it
+ * waits with another one. In lock-step a signal may be another version's business:
+ *   struct p3_waiting waiting;
+ *   p3_wait_begin(&waiting, version, timeout, mask);
+ *   do
+ *     result = ...(waiting.timeout, waiting.mask);
+ *   while (p3_wait_again(&waiting, result < 0));
+ */
+struct p3_waiting {
+  const struct timespec *timeout;
+  const sigset_t *mask;
+  int version;
+  bool can_repeat, is_masked, is_timed;
+  uint32_t handled;
+  int64_t end;
+  struct timespec left;
+  sigset_t given, before;
+};
+void p3_wait_begin(struct p3_waiting *waiting, int version, const struct timespec *timeout,
+                   const sigset_t *mask);
+/* Keeps errno. */
+bool p3_wait_again(struct p3_waiting *waiting, bool failed);
 /* sigaltstack(2) of the calling thread. */
 int p3_signal_stack(int version, const stack_t *new, stack_t *old);
 int p3_signal_pending(sigset_t *set);
-/* The version took a signal off the queue by itself (sigwait); `info` becomes what it may see. */
-void p3_signal_taken(int version, siginfo_t *info);
+/* The version took a signal off the queue by itself (sigwait); `info` becomes what it may see. False: it was
+ * not for the version. */
+bool p3_signal_taken(int version, siginfo_t *info);
 /* The signal ends a process that does nothing about it. */
 bool p3_signal_is_fatal(int signal);
 /* A version raises SIGABRT itself, or the product does; else that signal comes from inside libc. */
@@ -197,7 +224,7 @@ void p3_process_ended(int version);
 void p3_process_stop(void);
 /* p3_touch: `from` is about to lose the process, `to` has just got it. Either may be -1. */
 void p3_process_leave(int from);
-void p3_process_enter(int to);
+void p3_process_enter(int from, int to);
 /* p3_forked, in the child. */
 void p3_process_forked(int version);
 

@@ -17,8 +17,14 @@ struct child {
   struct child *next;
   int version;
   pid_t real;
+  bool seen; /* that it ended */
 };
 static struct child *children;
+
+/* The last ones that were waited for before their SIGCHLD was seen, which is still to come or was merged. */
+#define WAITED 64
+static pid_t waited[WAITED];
+static unsigned waited_count;
 
 /* What happened to a child of a version that did not ask. */
 struct event {
@@ -40,7 +46,7 @@ static struct child *find(pid_t real) {
   return child;
 }
 
-static void forget(pid_t real) {
+static void take_off(pid_t real) {
   for (struct child **link = &children; *link; link = &(*link)->next)
     if ((*link)->real == real) {
       struct child *child = *link;
@@ -66,6 +72,42 @@ int p3_child_version(pid_t real) {
   int version = child ? child->version : P3_NOBODY;
   p3_unlock(&guard);
   return version;
+}
+
+static bool is_end(const siginfo_t *info) {
+  return info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
+}
+
+/* The kernel keeps one SIGCHLD at most, of whichever child of whichever version was the first. */
+bool p3_child_unseen(int version, siginfo_t *info) {
+  bool found = false;
+  struct p3_guard guard;
+  p3_lock(&guard);
+  for (struct child *child = children; child && !found; child = child->next) {
+    if (child->version != version || child->seen)
+      continue;
+    memset(info, 0, sizeof *info);
+    found = waitid(P_PID, (id_t)child->real, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info->si_pid;
+    child->seen = found;
+  }
+  p3_unlock(&guard);
+  return found;
+}
+
+bool p3_child_see(pid_t real) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  struct child *child = find(real);
+  bool is_new = !child || !child->seen;
+  if (child)
+    child->seen = true;
+  for (int i = 0; i < WAITED && !child; i++)
+    if (waited[i] == real) {
+      waited[i] = 0;
+      is_new = false;
+    }
+  p3_unlock(&guard);
+  return is_new;
 }
 
 bool p3_has_children(int version) {
@@ -164,7 +206,10 @@ pid_t p3_fork(int version) {
     p3_forked(version);
     p3_process_forked(version);
   } else if (real > 0) {
-    *child = (struct child){children, version, real};
+    *child = (struct child){children, version, real, false};
+    for (int i = 0; i < WAITED; i++)
+      if (waited[i] == real)
+        waited[i] = 0;
     children = child;
     child = NULL;
     p3_rerun_child(real);
@@ -207,10 +252,6 @@ static int ask(idtype_t type, id_t id, siginfo_t *info, int options, struct rusa
   return (int)syscall(SYS_waitid, type, id, info, options, usage);
 }
 
-static bool is_end(const siginfo_t *info) {
-  return info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
-}
-
 static bool fits(const siginfo_t *info, int options) {
   return is_end(info)                     ? options & WEXITED
          : info->si_code == CLD_CONTINUED ? options & WCONTINUED
@@ -237,23 +278,33 @@ static bool take_event(int version, idtype_t type, id_t id, siginfo_t *info, int
   return false;
 }
 
-/* `info` is about a child of another version: takes it off the kernel's list. */
-static void put_aside(int version, pid_t real, int options) {
+/* The child has ended and was waited for. True: SIGCHLD was not yet seen for it. */
+static bool forget(pid_t real) {
+  struct child *child = find(real);
+  bool unseen = child && !child->seen;
+  if (unseen)
+    waited[waited_count++ % WAITED] = real;
+  take_off(real);
+  return unseen;
+}
+
+/* A child of another version: takes what happened to it off the kernel's list. True: it ended, and SIGCHLD was
+ * not yet seen for it. */
+static bool put_aside(int version, pid_t real, int options, siginfo_t *info) {
   struct event *event = calloc(1, sizeof *event);
-  siginfo_t info;
   struct rusage usage;
-  if (ask(P_PID, (id_t)real, &info, options | WNOHANG, &usage) != 0 || info.si_pid == 0) {
+  if (ask(P_PID, (id_t)real, info, options | WNOHANG, &usage) != 0 || info->si_pid == 0) {
     free(event);
-    return;
+    return false;
   }
-  if (is_end(&info))
-    forget(real);
+  bool unseen = is_end(info) && forget(real);
   if (event && !p3_has_ended(version)) {
-    *event = (struct event){events, version, info, usage};
+    *event = (struct event){events, version, *info, usage};
     events = event;
   } else {
     free(event);
   }
+  return unseen;
 }
 
 static int wait_for_any(int version, idtype_t type, id_t id, siginfo_t *info, int options,
@@ -280,15 +331,19 @@ static int wait_for_any(int version, idtype_t type, id_t id, siginfo_t *info, in
     int whose = p3_child_version(info->si_pid);
     if (whose < 0 || whose == version)
       return options & WNOWAIT ? 0 : ask(P_PID, (id_t)info->si_pid, info, options, usage);
+    siginfo_t aside;
     p3_lock(&guard);
-    put_aside(whose, info->si_pid, kinds);
+    bool unseen = put_aside(whose, info->si_pid, kinds, &aside);
     p3_unlock(&guard);
+    if (unseen)
+      p3_signals_child_waited(whose, &aside);
   }
 }
 
 int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
   if (p3_in_klee())
     return ask(type, id, info, options, usage);
+  p3_touch(version);
   int result;
   if (type == P_PID || type == P_PIDFD) {
     struct p3_guard guard;
@@ -304,12 +359,15 @@ int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, s
     if (!(options & WNOWAIT)) {
       struct p3_guard guard;
       p3_lock(&guard);
-      forget(info->si_pid);
+      bool unseen = forget(info->si_pid);
       p3_unlock(&guard);
+      if (unseen)
+        p3_signals_child_waited(version, info);
     }
     p3_pump_settle(version);
     p3_relay_settle(version);
     p3_show(version);
+    p3_signals_poll(version);
   }
   errno = error;
   return result;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
@@ -146,6 +147,7 @@ struct p3_shared {
   off_t limit[3]; /* where the real stream began to fail */
   int error[3];   /* and how; 0: it works */
   bool forked;    /* there are other processes that write */
+  _Atomic uint64_t sent[P3_MAX_VERSIONS]; /* signals that children sent the product (signals.c) */
 };
 extern struct p3_shared *p3_shared;
 

@@ -106,6 +106,7 @@ struct p3_entry *p3_fd_entry(int version, int fd) {
 }
 
 int p3_fd_real(int version, int fd) {
+  p3_turn(version);
   if (fd < 0)
     return fd;
   struct p3_entry *entry = p3_fd_entry(version, fd);
@@ -113,6 +114,7 @@ int p3_fd_real(int version, int fd) {
 }
 
 int p3_fd_meta(int version, int fd) {
+  p3_turn(version);
   if (fd < 0)
     return fd;
   struct p3_entry *entry = p3_fd_entry(version, fd);

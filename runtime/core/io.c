@@ -4,7 +4,7 @@
  * can be read only once, captured ones are standard output and error. A captured stream answers like the real
  * one behind it. Where that is a regular file, whatever changes offset or size is done in the capture and,
  * for the shown version, in the real file. */
-#include "core.h"
+#include "process.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -44,6 +44,7 @@ static ssize_t read_captured(int version, struct p3_entry *entry, void *bytes, s
 }
 
 ssize_t p3_fd_read(int version, int fd, void *bytes, size_t size) {
+  p3_turn(version);
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
@@ -64,6 +65,7 @@ static bool total_size(const struct iovec *parts, int count, size_t *total) {
 }
 
 ssize_t p3_fd_readv(int version, int fd, const struct iovec *parts, int count) {
+  p3_turn(version);
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;

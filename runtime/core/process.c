@@ -24,9 +24,9 @@ void p3_process_leave(int from) {
     p3_signals_leave(from);
 }
 
-void p3_process_enter(int to) {
+void p3_process_enter(int from, int to) {
   if (to >= 0 && !p3_in_klee()) {
-    p3_signals_enter(to);
+    p3_signals_enter(from, to);
     p3_limits_enter(to);
   }
 }

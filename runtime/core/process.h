@@ -23,6 +23,8 @@ bool p3_on_main_thread(void);
 bool p3_may_leave(const ucontext_t *context, bool own);
 /* Whether it waits in a system call. */
 bool p3_is_blocked(const ucontext_t *context);
+/* Makes the system call that it waits in fail with EINTR, if the kernel would make it again. */
+void p3_interrupt(ucontext_t *context);
 /* Whether the version's stack is needed by nobody else, and can be left. */
 bool p3_may_abandon(int version);
 /* In a handler: the thread's version has ended or is doomed. Leaves its stack, or arranges that this is tried
@@ -37,10 +39,21 @@ void p3_stop_forked(void);
 
 /* ---- signals.c ---- */
 void p3_signals_start(void);
+/* The version waited for a child before SIGCHLD was seen for it: alone that comes first. */
+void p3_signals_child_waited(int version, const siginfo_t *info);
+/* Any version ever did something about a signal. */
+extern bool p3_signals_touched;
+/* In calls that may wait: the version's signals may interrupt them. */
+static inline void p3_turn(int version) {
+  if (p3_signals_touched)
+    p3_touch(version);
+}
 /* In a handler for KICK: lets signals through that were deferred. False: it is too early. */
 bool p3_signals_let_through(ucontext_t *context);
+/* In a handler for KICK: sends versions what was kept for them. False: nothing is kept. */
+bool p3_signals_kicked(ucontext_t *context);
 void p3_signals_leave(int from);
-void p3_signals_enter(int to);
+void p3_signals_enter(int from, int to);
 void p3_signals_ended(int version);
 void p3_signals_stop(void);
 void p3_signals_forked(int version);
@@ -48,6 +61,21 @@ void p3_signals_forked(int version);
 void p3_signals_rerun(void);
 /* The version's disposition has a handler of the program. */
 bool p3_signal_is_caught(int version, int signal);
+
+/* ---- pending.c ---- */
+
+/* How many signals are kept for each version. */
+extern volatile int p3_pending_count[];
+void p3_pending_add(int version, const siginfo_t *info);
+/* Puts those of the version's that are in the mask on the kernel's queue. */
+void p3_pending_send(int version, uint64_t which);
+/* Whether the signal comes from there, and for whom. */
+bool p3_pending_taken(const siginfo_t *info, int *version);
+/* The version's that are not on the kernel's queue any more were read by other means. */
+void p3_pending_left(int version);
+/* Forgets all of the version's. */
+void p3_pending_drop(int version);
+void p3_pending_forked(void);
 
 /* ---- outside.c ---- */
 
@@ -73,6 +101,10 @@ bool p3_has_children(int version);
 bool p3_is_of_family(pid_t real, int *version);
 /* Version of a child; -1: not known. */
 int p3_child_version(pid_t real);
+/* A child of the version has ended and SIGCHLD was not yet seen for it: `info` becomes that signal's. */
+bool p3_child_unseen(int version, siginfo_t *info);
+/* SIGCHLD says that the child ended. False: that was seen before. */
+bool p3_child_see(pid_t real);
 void p3_children_ended(int version);
 void p3_children_forked(void);
 

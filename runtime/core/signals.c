@@ -7,10 +7,17 @@
  * itself, its timers and its faults for the version that runs, a child's end for the version that has that
  * child, the rest for all versions, also for those that run later (outside.c).
  *
+ * In lock-step a version gets a signal while it owns the process; what comes for it at another time is kept
+ * (pending.c). It may be about to wait for just that signal, as the owner does. So it gets it when it waits a
+ * little later, else, if it does not come to that, wherever it stands after some processor time. That signals for
+ * others do not interrupt the owner's system calls, the kernel's dispositions all restart them; those that are
+ * to be interrupted are made to fail on return.
+ *
  * The signals of faults are never really blocked: the kernel kills a process that faults while they are. */
 #include "process.h"
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -32,6 +39,7 @@
 
 static struct p3_disposition wanted[P3_MAX_VERSIONS][SIGNALS];
 static uint64_t touched; /* signals that a version ever did something about */
+bool p3_signals_touched;
 static struct sigaction originals[SIGNALS];
 static sigset_t original_mask;
 
@@ -45,12 +53,8 @@ static stack_t own_stack;
 static _Thread_local uint64_t believed, held;
 static uint64_t believed_by[P3_MAX_VERSIONS], held_by[P3_MAX_VERSIONS];
 
-/* Pending signals of versions that do not own the process. */
-#define QUEUE 64
-static struct {
-  int version; /* -1: free */
-  siginfo_t info;
-} queue[QUEUE];
+/* How many signals each version's handlers have got. */
+static volatile uint32_t handled[P3_MAX_VERSIONS];
 
 static uint64_t bits(const sigset_t *set) {
   uint64_t value;
@@ -79,6 +83,11 @@ bool p3_signal_is_caught(int version, int signal) {
   return handler != SIG_DFL && handler != SIG_IGN;
 }
 
+static bool is_child_end(const siginfo_t *info) {
+  return info->si_signo == SIGCHLD &&
+         (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED);
+}
+
 /* ---- the real dispositions ---- */
 
 static void on_signal(int signal, siginfo_t *info, void *context);
@@ -89,11 +98,31 @@ static bool is_left_alone(int signal) {
          (p3_config.fuzzed || (p3_config.sanitized && (is_fault(signal) || signal == SIGABRT)));
 }
 
+static bool is_default_fatal(int version, int signal) {
+  return wanted[version][signal].handler == SIG_DFL && p3_signal_is_fatal(signal);
+}
+
+/* Whether the version would lose the signal. */
+static bool ignores(int version, int signal) {
+  return !p3_signal_is_caught(version, signal) && !is_default_fatal(version, signal);
+}
+
+static bool is_interleaved(void) { return p3_lockstep && p3_only < 0; }
+
+static bool all_ignore(int signal) {
+  for (int i = 0; i < p3_count; i++)
+    if (!p3_has_ended(i) && !ignores(i, signal))
+      return false;
+  return true;
+}
+
 static struct sigaction real_disposition(int version, int signal) {
   const struct p3_disposition *want = &wanted[version][signal];
   struct sigaction real = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   sigemptyset(&real.sa_mask);
   if (signal == KICK)
+    return real;
+  if (is_interleaved() && ignores(version, signal) && !is_left_alone(signal) && !all_ignore(signal))
     return real;
   /* The kernel kills a process that ignores its own faults. */
   if (want->handler == SIG_IGN && is_fault(signal) && !is_left_alone(signal) && p3_only < 0)
@@ -109,6 +138,8 @@ static struct sigaction real_disposition(int version, int signal) {
       SA_SIGINFO | (want->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_ONSTACK | SA_RESTART | SA_NODEFER));
   if (signal == SIGSEGV || signal == SIGBUS)
     real.sa_flags |= SA_ONSTACK; /* the stack may be what is missing */
+  if (p3_lockstep)
+    real.sa_flags |= SA_RESTART;
   real.sa_mask = p3_signal_waiting_mask(&want->mask);
   return real;
 }
@@ -136,9 +167,10 @@ int p3_signal_set(int version, int signal, const struct p3_disposition *new, str
     *old = wanted[version][signal];
   if (new) {
     touched |= BIT(signal);
+    p3_signals_touched = true;
     wanted[version][signal] = *new;
-    if (p3_here == version)
-      install(version, signal);
+    if (p3_here == version || (is_interleaved() && p3_here >= 0))
+      install(p3_here, signal);
   }
   p3_unlock(&guard);
   return 0;
@@ -234,6 +266,9 @@ static void call_handler(int version, int signal, siginfo_t *info, ucontext_t *c
   int owner = p3_owner, here = p3_here;
   if (!p3_thread_self())
     p3_enter(version);
+  handled[version]++;
+  if (p3_lockstep && here == version && !(want.flags & SA_RESTART))
+    p3_interrupt(context);
   if (want.flags & SA_SIGINFO)
     ((void (*)(int, siginfo_t *, void *))want.handler)(signal, &seen, context);
   else
@@ -272,28 +307,34 @@ static void dispatch(int version, int signal, siginfo_t *info, ucontext_t *conte
     end_version(version, signal, fault, context, own);
 }
 
-static void enqueue(int version, const siginfo_t *info) {
-  for (int i = 0; i < QUEUE; i++)
-    if (queue[i].version < 0) {
-      queue[i].version = version;
-      queue[i].info = *info;
-      return;
-    }
+static void keep(int version, const siginfo_t *info);
+
+/* `version` gets it now, or, if another one's turn it is, when it is its turn. */
+static void deliver(int version, int signal, siginfo_t *info, ucontext_t *context, bool own) {
+  if (is_interleaved() && p3_on_main_thread() && version != p3_current() && !p3_has_ended(version))
+    keep(version, info);
+  else
+    dispatch(version, signal, info, context, own);
 }
 
-/* For the versions that run interleaved with `version`. True if one of them has a handler. */
-static bool spread(int version, int signal, siginfo_t *info, ucontext_t *context) {
-  bool caught = false;
+/* For the versions that run interleaved with `version`. */
+static void spread(int version, int signal, siginfo_t *info, ucontext_t *context) {
   for (int i = 0; i < p3_count; i++) {
-    if (i == version || !p3_has_started(i) || p3_has_ended(i) || !p3_signal_is_caught(i, signal))
+    if (i == version || !p3_has_started(i) || p3_has_ended(i) || ignores(i, signal))
       continue;
-    caught = true;
     if (bits(&masks[i]) & BIT(signal))
-      enqueue(i, info);
+      p3_pending_add(i, info);
     else
-      dispatch(i, signal, info, context, false);
+      deliver(i, signal, info, context, false);
   }
-  return caught;
+}
+
+/* Whether nobody does anything about it. */
+static bool all_die(int signal) {
+  for (int i = 0; i < p3_count; i++)
+    if (p3_has_started(i) && !p3_has_ended(i) && !is_default_fatal(i, signal))
+      return false;
+  return true;
 }
 
 enum origin { OWN, OF_CHILD, OUTSIDE };
@@ -338,6 +379,201 @@ static bool defer(int signal, const siginfo_t *info, ucontext_t *context) {
   return true;
 }
 
+/* ---- signals from children ---- */
+
+/* The kernel keeps one signal of a number at most, though it may have been sent by children of several versions.
+ * So the children say for whom they send one before they do. */
+static pid_t product;
+static uint64_t ahead[P3_MAX_VERSIONS]; /* delivered when another version's came, before or instead of its own */
+
+int p3_signal_send(int version, pid_t real, int signal) {
+  p3_enter(version);
+  if (p3_only >= 0 && real == product && signal > 0 && signal < 32)
+    atomic_fetch_or(&p3_shared->sent[version], BIT(signal));
+  return kill(real, signal);
+}
+
+/* Whether the version has to get the signal, which is its own or of the same number. */
+static bool claim(int version, int signal, bool own) {
+  bool was_sent = atomic_fetch_and(&p3_shared->sent[version], ~BIT(signal)) & BIT(signal);
+  bool was_ahead = ahead[version] & BIT(signal);
+  ahead[version] &= ~BIT(signal);
+  if (was_sent && !own)
+    ahead[version] |= BIT(signal);
+  return was_sent || (own && !was_ahead);
+}
+
+/* ---- what is kept ---- */
+
+/* How long the version may own the process before it is taken to wait, and how much processor time passes
+ * before it gets the signal wherever it stands: nanoseconds. */
+#define TURN 500000l
+#define PATIENCE 10000000l
+
+static timer_t turn_timer, patience_timer;
+static bool have_timers, turn_runs, patience_runs;
+static int64_t patience_end;
+
+static int64_t read_clock(clockid_t id) {
+  struct timespec now;
+  return clock_gettime(id, &now) == 0 ? now.tv_sec * 1000000000ll + now.tv_nsec : 0;
+}
+
+/* The main thread's mask before it waits with another one; and the version that does, which does not come back
+ * from there if it ends. */
+static sigset_t mask_before;
+static volatile int masked = P3_NOBODY;
+
+static bool make_timers(void) {
+  if (have_timers)
+    return true;
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK};
+  event._sigev_un._tid = getpid();
+  have_timers = timer_create(CLOCK_MONOTONIC, &event, &turn_timer) == 0 &&
+                timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &patience_timer) == 0;
+  return have_timers;
+}
+
+static void start(timer_t timer, long nanoseconds) {
+  struct itimerspec once = {{0, 0}, {0, nanoseconds}};
+  timer_settime(timer, 0, &once, NULL);
+}
+
+static void start_turn(bool on) {
+  if (turn_runs == on || !make_timers())
+    return;
+  turn_runs = on;
+  start(turn_timer, on ? TURN : 0);
+}
+
+static void start_patience(void) {
+  if (patience_runs || !make_timers())
+    return;
+  patience_runs = true;
+  patience_end = read_clock(CLOCK_THREAD_CPUTIME_ID) + PATIENCE;
+  start(patience_timer, PATIENCE);
+}
+
+static void keep(int version, const siginfo_t *info) {
+  p3_pending_add(version, info);
+  start_patience();
+}
+
+static bool any_pending(void) {
+  for (int i = 0; i < p3_count; i++)
+    if (p3_pending_count[i])
+      return true;
+  return false;
+}
+
+bool p3_signals_kicked(ucontext_t *context) {
+  bool had_reason = turn_runs || patience_runs;
+  turn_runs = false;
+  if (!any_pending()) {
+    patience_runs = false;
+    return had_reason;
+  }
+  int here = p3_here;
+  if (p3_inside > 0) {
+    start_turn(true);
+    return true;
+  }
+  /* They come when this handler returns, to where it interrupted the version. */
+  sigset_t all = set_of(~0ull);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  if (here >= 0 && p3_pending_count[here])
+    p3_pending_send(here, ~bits(&context->uc_sigmask));
+  if (!patience_runs || read_clock(CLOCK_THREAD_CPUTIME_ID) < patience_end)
+    return true;
+  patience_runs = false;
+  if (!p3_is_blocked(context) && p3_may_leave(context, false)) {
+    for (int i = 0; i < p3_count; i++)
+      if (i != here && p3_pending_count[i])
+        p3_pending_send(i, ~bits(&masks[i]));
+  }
+  if (any_pending())
+    start_patience();
+  return true;
+}
+
+static bool waits_in_turn(int version) {
+  return !p3_in_klee() && is_interleaved() && !p3_thread_self() && !p3_has_ended(version);
+}
+
+void p3_signals_poll(int version) {
+  if (!waits_in_turn(version))
+    return;
+  if (p3_has_children(version)) {
+    siginfo_t info;
+    while (p3_child_unseen(version, &info))
+      p3_pending_add(version, &info);
+  }
+  if (!p3_pending_count[version])
+    return;
+  p3_touch(version);
+  p3_pending_send(version, ~0ull);
+}
+
+void p3_signals_child_waited(int version, const siginfo_t *info) {
+  siginfo_t signal = *info;
+  signal.si_signo = SIGCHLD;
+  if (waits_in_turn(version))
+    p3_pending_add(version, &signal);
+}
+
+void p3_wait_begin(struct p3_waiting *waiting, int version, const struct timespec *timeout,
+                   const sigset_t *mask) {
+  *waiting = (struct p3_waiting){.timeout = timeout, .mask = mask, .version = version};
+  if (p3_in_klee())
+    return;
+  p3_touch(version);
+  if (mask) {
+    waiting->given = p3_signal_waiting_mask(mask);
+    waiting->mask = &waiting->given;
+  }
+  if (!waits_in_turn(version))
+    return;
+  waiting->can_repeat = true;
+  waiting->handled = handled[version];
+  /* As long as for ever. */
+  waiting->is_timed = timeout && timeout->tv_sec < 1000000000;
+  if (waiting->is_timed)
+    waiting->end = read_clock(CLOCK_MONOTONIC) + timeout->tv_sec * 1000000000ll + timeout->tv_nsec;
+  if (!mask)
+    return;
+  /* What is kept arrives only when the call waits with its mask. */
+  sigset_t all = set_of(~0ull);
+  all = p3_signal_waiting_mask(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &waiting->before);
+  waiting->is_masked = true;
+  mask_before = waiting->before;
+  masked = version;
+  start_turn(false);
+  p3_pending_send(version, ~0ull);
+}
+
+bool p3_wait_again(struct p3_waiting *waiting, bool failed) {
+  int error = errno, version = waiting->version;
+  if (!waiting->can_repeat)
+    return false;
+  bool again = failed && error == EINTR && handled[version] == waiting->handled && !p3_has_ended(version) &&
+               !p3_states[version].doomed;
+  if (again && waiting->is_timed) {
+    int64_t left = waiting->end - read_clock(CLOCK_MONOTONIC);
+    left = left > 0 ? left : 0;
+    waiting->left = (struct timespec){left / 1000000000, left % 1000000000};
+    waiting->timeout = &waiting->left;
+  }
+  if (!again && waiting->is_masked) {
+    masked = P3_NOBODY;
+    pthread_sigmask(SIG_SETMASK, &waiting->before, NULL);
+  }
+  if (!again)
+    p3_signals_poll(version);
+  errno = error;
+  return again;
+}
+
 bool p3_signals_let_through(ucontext_t *context) {
   if (deferred && !p3_may_leave(context, false))
     return false;
@@ -352,6 +588,18 @@ volatile bool p3_raising;
 
 static bool is_of_libc(int signal, const siginfo_t *info) {
   return signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid() && !p3_raising;
+}
+
+/* Children of other versions may have ended, too, whose signals were merged with this one. */
+static void handle_child(int version, siginfo_t *info, ucontext_t *context) {
+  bool is_new = !is_child_end(info) || p3_child_see(info->si_pid);
+  for (int i = 0; i < p3_count; i++) {
+    siginfo_t other;
+    while (i != version && p3_has_started(i) && !p3_has_ended(i) && p3_child_unseen(i, &other))
+      deliver(i, SIGCHLD, &other, context, false);
+  }
+  if (is_new)
+    deliver(version, SIGCHLD, info, context, false);
 }
 
 static void handle(int signal, siginfo_t *info, ucontext_t *context) {
@@ -377,40 +625,63 @@ static void handle(int signal, siginfo_t *info, ucontext_t *context) {
   }
   if (!fault && defer(signal, info, context))
     return;
-  if (p3_timer_signal(info, &version) || p3_outside_again(info)) {
+  if (p3_pending_taken(info, &version)) {
     dispatch(version, signal, info, context, false);
+    return;
+  }
+  if (p3_timer_signal(info, &version) || p3_outside_again(info)) {
+    deliver(version, signal, info, context, false);
     return;
   }
   enum origin origin = origin_of(signal, info, &version);
-  if (origin != OUTSIDE || p3_only >= 0) {
-    dispatch(version, signal, info, context, origin == OWN && info->si_code <= 0);
-    return;
-  }
-  p3_outside_remember(version, signal, info, p3_is_blocked(context));
-  bool caught = spread(version, signal, info, context);
-  if (wanted[version][signal].handler == SIG_DFL && p3_signal_is_fatal(signal) && !caught)
+  if (origin == OF_CHILD && signal == SIGCHLD && is_interleaved()) {
+    handle_child(version, info, context);
+  } else if (origin == OF_CHILD && signal < 32 && is_interleaved()) {
+    for (int i = 0; i < p3_count; i++)
+      if (i != version && p3_has_started(i) && !p3_has_ended(i) && claim(i, signal, false))
+        deliver(i, signal, info, context, false);
+    if (claim(version, signal, true))
+      deliver(version, signal, info, context, false);
+  } else if (origin != OUTSIDE || p3_only >= 0) {
+    deliver(version, signal, info, context, origin == OWN && info->si_code <= 0);
+  } else if (all_die(signal)) {
     die_for_real(signal);
-  else
+  } else {
+    p3_outside_remember(version, signal, info, p3_is_blocked(context));
+    spread(version, signal, info, context);
     dispatch(version, signal, info, context, false);
+  }
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context) {
   int saved = errno;
   handle(signal, info, context);
+  if (masked >= 0 && p3_has_ended(masked) && p3_on_main_thread()) {
+    uint64_t before = bits(&mask_before);
+    memcpy(&((ucontext_t *)context)->uc_sigmask, &before, sizeof before);
+    masked = P3_NOBODY;
+  }
   errno = saved;
 }
 
-void p3_signal_taken(int version, siginfo_t *info) {
+bool p3_signal_taken(int version, siginfo_t *info) {
   int whose = version;
-  if (p3_in_klee() || p3_timer_signal(info, &whose) || p3_outside_again(info))
-    return;
-  if (p3_only < 0 && origin_of(info->si_signo, info, &whose) == OUTSIDE)
+  if (p3_in_klee() || p3_pending_taken(info, &whose))
+    return true;
+  bool outside = !p3_timer_signal(info, &whose) && !p3_outside_again(info) &&
+                 origin_of(info->si_signo, info, &whose) == OUTSIDE && p3_only < 0;
+  if (outside)
     p3_outside_remember(version, info->si_signo, info, true);
+  for (int i = 0; i < p3_count && is_interleaved(); i++)
+    if (i != version && (outside || i == whose) && p3_has_started(i) && !p3_has_ended(i))
+      keep(i, info);
+  return !is_interleaved() || whose == version;
 }
 
 /* ---- versions begin, change hands and end ---- */
 
 void p3_signals_start(void) {
+  product = getpid();
   pthread_sigmask(SIG_SETMASK, NULL, &original_mask);
   for (int signal = 1; signal < SIGNALS; signal++)
     if (can_be_caught(signal))
@@ -422,8 +693,6 @@ void p3_signals_start(void) {
       if (originals[signal].sa_handler == SIG_IGN && !(originals[signal].sa_flags & SA_SIGINFO))
         wanted[i][signal].handler = SIG_IGN;
   }
-  for (int i = 0; i < QUEUE; i++)
-    queue[i].version = P3_NOBODY;
   void *room = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   stack_t present;
   if (room != MAP_FAILED && sigaltstack(NULL, &present) == 0 && present.ss_flags & SS_DISABLE) {
@@ -453,24 +722,42 @@ static void drain(int from) {
     siginfo_t info;
     while (bits(&pending) & BIT(signal) && sigtimedwait(&set, &info, &(struct timespec){0, 0}) > 0) {
       int version = from;
-      siginfo_t seen = info;
-      bool outside = !p3_timer_signal(&seen, &version) && !p3_outside_again(&seen) &&
+      bool again = p3_pending_taken(&info, &version);
+      bool outside = !again && !p3_timer_signal(&info, &version) && !p3_outside_again(&info) &&
                      origin_of(signal, &info, &version) == OUTSIDE;
-      if (!p3_has_ended(version))
-        enqueue(version, &info);
+      bool is_new = again || outside || !is_child_end(&info) || p3_child_see(info.si_pid);
+      if (!again && !outside && info.si_code <= 0 && signal < 32 && is_interleaved() && version != from)
+        is_new = claim(version, signal, true);
+      if (is_new && !p3_has_ended(version))
+        p3_pending_add(version, &info);
       if (outside) {
         p3_outside_remember(from, signal, &info, false);
         for (int i = 0; i < p3_count; i++)
           if (i != from && p3_has_started(i) && !p3_has_ended(i))
-            enqueue(i, &info);
+            p3_pending_add(i, &info);
       }
     }
   }
+  p3_pending_left(from);
+  /* Those that were merged with others'. */
+  siginfo_t info;
+  for (int signal = 1; signal < 32 && is_interleaved(); signal++)
+    for (int i = 0; i < p3_count && bits(&pending) & BIT(signal); i++)
+      if (p3_has_started(i) && !p3_has_ended(i) && claim(i, signal, false)) {
+        info = (siginfo_t){.si_signo = signal, .si_code = SI_USER};
+        info.si_uid = getuid();
+        p3_pending_add(i, &info);
+      }
+  for (int i = 0; i < p3_count && bits(&pending) & BIT(SIGCHLD) && is_interleaved(); i++)
+    while (p3_has_started(i) && !p3_has_ended(i) && p3_child_unseen(i, &info))
+      p3_pending_add(i, &info);
 }
 
 void p3_signals_leave(int from) {
   if (p3_thread_self())
     return;
+  if (turn_runs)
+    start_turn(false);
   if (masks_touched) {
     pthread_sigmask(SIG_SETMASK, NULL, &masks[from]);
     believed_by[from] = believed;
@@ -482,9 +769,19 @@ void p3_signals_leave(int from) {
     sigaltstack(NULL, &stacks[from]);
 }
 
-void p3_signals_enter(int to) {
-  for (uint64_t left = touched; left; left &= left - 1)
-    install(to, __builtin_ctzll(left) + 1);
+static bool is_same(const struct p3_disposition *a, const struct p3_disposition *b) {
+  bool caught = a->handler != SIG_DFL && a->handler != SIG_IGN;
+  bool other_caught = b->handler != SIG_DFL && b->handler != SIG_IGN;
+  return caught == other_caught && (caught || a->handler == b->handler) && a->flags == b->flags &&
+         bits(&a->mask) == bits(&b->mask);
+}
+
+void p3_signals_enter(int from, int to) {
+  for (uint64_t left = touched; left; left &= left - 1) {
+    int signal = __builtin_ctzll(left) + 1;
+    if (from < 0 || p3_has_ended(from) || !is_same(&wanted[from][signal], &wanted[to][signal]))
+      install(to, signal);
+  }
   if (p3_thread_self())
     return;
   if (stacks_touched) {
@@ -497,11 +794,11 @@ void p3_signals_enter(int to) {
     sigset_t real = p3_signal_waiting_mask(&masks[to]);
     pthread_sigmask(SIG_SETMASK, &real, NULL);
   }
-  for (int i = 0; i < QUEUE; i++)
-    if (queue[i].version == to) {
-      queue[i].version = P3_NOBODY;
-      syscall(SYS_rt_sigqueueinfo, getpid(), queue[i].info.si_signo, &queue[i].info);
-    }
+  if (!p3_pending_count[to])
+    return;
+  p3_pending_send(to, is_interleaved() ? bits(&masks[to]) : ~0ull);
+  if (p3_pending_count[to])
+    start_turn(true);
 }
 
 void p3_signals_ended(int version) {
@@ -509,9 +806,7 @@ void p3_signals_ended(int version) {
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   if (bits(&mask))
     drain(version);
-  for (int i = 0; i < QUEUE; i++)
-    if (queue[i].version == version)
-      queue[i].version = P3_NOBODY;
+  p3_pending_drop(version);
   believed = held = deferred = 0;
 }
 
@@ -540,8 +835,10 @@ void p3_signals_rerun(void) {
 /* What else would end the child still comes through on_signal, which really ends it. */
 void p3_signals_forked(int version) {
   held = deferred = 0;
+  p3_pending_forked();
+  have_timers = turn_runs = patience_runs = false;
   for (int signal = 1; signal < SIGNALS; signal++)
-    if (is_fault(signal) && !p3_signal_is_caught(version, signal))
+    if ((is_fault(signal) && !p3_signal_is_caught(version, signal)) || touched & BIT(signal))
       install(version, signal);
 }
 

@@ -155,6 +155,15 @@ bool p3_is_blocked(const ucontext_t *context) {
   return (result == -EINTR && is_system_call(at - 2)) || (is_system_call(at) && waits(result));
 }
 
+/* Before the system call is as good as in it. */
+void p3_interrupt(ucontext_t *context) {
+  uintptr_t at = program_counter(context);
+  if (!is_system_call(at) || !waits((long)context->uc_mcontext.gregs[REG_RAX]))
+    return;
+  context->uc_mcontext.gregs[REG_RIP] += 2;
+  context->uc_mcontext.gregs[REG_RAX] = -EINTR;
+}
+
 bool p3_may_leave(const ucontext_t *context, bool own) {
   uintptr_t at = program_counter(context);
   if (p3_inside > 0)
@@ -347,6 +356,7 @@ bool p3_kicked(ucontext_t *context) {
     return true;
   }
   bool had_reason = timer_runs;
+  had_reason |= p3_signals_kicked(context);
   if (p3_signals_let_through(context))
     set_timer(0);
   return had_reason;

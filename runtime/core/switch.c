@@ -113,7 +113,7 @@ void p3_touch(int version) {
     switch_cwd(&p3_states[from], &p3_states[version]);
   if (from < 0 || p3_states[from].umask != p3_states[version].umask)
     umask(p3_states[version].umask);
-  p3_process_enter(version);
+  p3_process_enter(from, version);
 }
 
 void p3_enter(int version) {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
+#include <unistd.h>
 
 /* The same call with the deadline as the real clock has it. */
 #define UNTIL(result, name, parameters, ...)                                                                 \
@@ -44,9 +45,52 @@ UNTIL(ssize_t, mq_timedreceive,
       (mqd_t queue, char *restrict message, size_t size, unsigned *restrict priority, when time), queue,
       message, size, priority, REAL_TIME(time))
 
+/* ---- sleeping ---- */
+
 int SHIM(clock_nanosleep)(clockid_t clock, int flags, const struct timespec *time, struct timespec *left) {
   struct timespec space;
-  int error = clock_nanosleep(clock, flags, flags & TIMER_ABSTIME ? p3v_deadline(time, &space) : time, left);
+  bool absolute = flags & TIMER_ABSTIME;
+  struct p3_waiting waiting;
+  int error, saved = errno;
+  p3_wait_begin(&waiting, p3v_index, absolute ? NULL : time, NULL);
+  do {
+    error = clock_nanosleep(clock, flags, absolute ? p3v_deadline(time, &space) : waiting.timeout, left);
+    errno = error;
+  } while (p3_wait_again(&waiting, error != 0));
+  errno = saved;
   p3v_poll();
   return error;
+}
+
+int SHIM(nanosleep)(const struct timespec *time, struct timespec *left) {
+  if (p3_in_klee())
+    return nanosleep(time, left);
+  int error = SHIM(clock_nanosleep)(CLOCK_REALTIME, 0, time, left);
+  if (error) {
+    errno = error;
+    return -1;
+  }
+  return 0;
+}
+
+unsigned SHIM(sleep)(unsigned seconds) {
+  if (p3_in_klee())
+    return sleep(seconds);
+  struct timespec time = {seconds, 0};
+  /* What is left is cut down to whole seconds. */
+  return SHIM(clock_nanosleep)(CLOCK_REALTIME, 0, &time, &time) ? (unsigned)time.tv_sec : 0;
+}
+
+int SHIM(usleep)(useconds_t micro) {
+  if (p3_in_klee())
+    return usleep(micro);
+  struct timespec time = {micro / 1000000, micro % 1000000 * 1000L};
+  return SHIM(nanosleep)(&time, NULL);
+}
+
+int SHIM(thrd_sleep)(const struct timespec *time, struct timespec *left) {
+  if (p3_in_klee())
+    return thrd_sleep(time, left);
+  int error = SHIM(clock_nanosleep)(CLOCK_REALTIME, 0, time, left);
+  return error == 0 ? 0 : error == EINTR ? -1 : -2;
 }

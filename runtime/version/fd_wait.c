@@ -2,6 +2,7 @@
  *
  * A standard input of which another version has already read more is ready at once, whatever the real one
  * says. */
+#include "p3_process.h"
 #include "p3v_streams.h"
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +31,12 @@ int SHIM(ppoll)(struct pollfd *polled, nfds_t count, const struct timespec *time
     real[i].fd = meta < 0 ? 0x7fffffff : meta;
     ready |= polled[i].events & POLLIN && p3_fd_pending(p3v_index, polled[i].fd) != 0;
   }
-  int result = ppoll(real, count, ready ? &now : timeout, mask);
+  struct p3_waiting waiting;
+  p3_wait_begin(&waiting, p3v_index, ready ? &now : timeout, mask);
+  int result;
+  do
+    result = ppoll(real, count, waiting.timeout, waiting.mask);
+  while (p3_wait_again(&waiting, result < 0));
   int error = errno;
   for (nfds_t i = 0; result >= 0 && i < count; i++) {
     polled[i].revents = polled[i].fd < 0 ? 0 : real[i].revents;
@@ -116,8 +122,14 @@ int SHIM(pselect)(int count, fd_set *input, fd_set *output, fd_set *urgent, cons
     return -1;
   }
   static const struct timespec now;
-  int result =
-      pselect(highest + 1, &real[0], &real[1], &real[2], any_pending(count, input) ? &now : timeout, mask);
+  struct p3_waiting waiting;
+  p3_wait_begin(&waiting, p3v_index, any_pending(count, input) ? &now : timeout, mask);
+  fd_set kept[3] = {real[0], real[1], real[2]};
+  int result;
+  do {
+    memcpy(real, kept, sizeof kept);
+    result = pselect(highest + 1, &real[0], &real[1], &real[2], waiting.timeout, waiting.mask);
+  } while (p3_wait_again(&waiting, result < 0));
   if (result < 0)
     return result;
   return translate_back(count, input, &real[0], true) + translate_back(count, output, &real[1], false) +
@@ -138,7 +150,14 @@ int SHIM(select)(int count, fd_set *input, fd_set *output, fd_set *urgent, struc
     return -1;
   }
   struct timeval now = {0, 0};
-  int result = select(highest + 1, &real[0], &real[1], &real[2], any_pending(count, input) ? &now : timeout);
+  struct p3_waiting waiting;
+  p3_wait_begin(&waiting, p3v_index, NULL, NULL);
+  fd_set kept[3] = {real[0], real[1], real[2]};
+  int result;
+  do {
+    memcpy(real, kept, sizeof kept);
+    result = select(highest + 1, &real[0], &real[1], &real[2], any_pending(count, input) ? &now : timeout);
+  } while (p3_wait_again(&waiting, result < 0));
   if (result < 0)
     return result;
   return translate_back(count, input, &real[0], true) + translate_back(count, output, &real[1], false) +
@@ -251,13 +270,26 @@ int SHIM(epoll_pwait2)(int epoll, struct epoll_event *events, int count, const s
                        const sigset_t *mask) {
   static const struct timespec now;
   bool ready = watches && count > 0 && any_ready(epoll);
-  int found = epoll_pwait2(REAL(epoll), events, count, ready ? &now : timeout, mask);
+  struct p3_waiting waiting;
+  p3_wait_begin(&waiting, p3v_index, ready ? &now : timeout, mask);
+  int found;
+  do
+    found = epoll_pwait2(REAL(epoll), events, count, waiting.timeout, waiting.mask);
+  while (p3_wait_again(&waiting, found < 0));
   return found >= 0 && ready ? add_ready(epoll, events, found, count) : found;
 }
 
 int SHIM(epoll_pwait)(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask) {
   bool ready = watches && count > 0 && any_ready(epoll);
-  int found = epoll_pwait(REAL(epoll), events, count, ready ? 0 : timeout, mask);
+  struct timespec time = {timeout / 1000, timeout % 1000 * 1000000L};
+  struct p3_waiting waiting;
+  p3_wait_begin(&waiting, p3v_index, timeout < 0 ? NULL : &time, mask);
+  int found;
+  do {
+    if (waiting.timeout)
+      timeout = (int)(waiting.timeout->tv_sec * 1000 + (waiting.timeout->tv_nsec + 999999) / 1000000);
+    found = epoll_pwait(REAL(epoll), events, count, ready ? 0 : timeout, waiting.mask);
+  } while (p3_wait_again(&waiting, found < 0));
   return found >= 0 && ready ? add_ready(epoll, events, found, count) : found;
 }
 

@@ -17,6 +17,7 @@
 static uint64_t interrupting; /* by siginterrupt */
 
 void p3v_poll(void) {
+  p3_signals_poll(p3v_index);
   if (P3_ME->doomed && P3_ME->end == P3_RUNNING)
     p3v_die(P3_SIGNALED, P3_ME->doomed);
 }
@@ -193,8 +194,10 @@ int SHIM(sigprocmask)(int how, const sigset_t *restrict set, sigset_t *restrict 
 }
 
 int SHIM(sigpending)(sigset_t *set) {
-  if (!p3_in_klee())
+  if (!p3_in_klee()) {
+    p3_enter(p3v_index);
     return p3_signal_pending(set);
+  }
   *set = set_of(pending);
   return 0;
 }
@@ -243,11 +246,24 @@ sighandler_t SHIM(sigset)(int signal, sighandler_t handler) {
 
 /* ---- waiting ---- */
 
-int SHIM(pause)(void) {
-  int result = pause();
+/* sigsuspend(2) and, if `mask` is null, pause(2). */
+static int suspend(const sigset_t *mask) {
+  sigset_t present;
+  if (!mask) {
+    p3_signal_mask(p3v_index, SIG_BLOCK, NULL, &present);
+    mask = &present;
+  }
+  struct p3_waiting waiting;
+  int result;
+  p3_wait_begin(&waiting, p3v_index, NULL, mask);
+  do
+    result = sigsuspend(waiting.mask);
+  while (p3_wait_again(&waiting, result < 0));
   p3v_poll();
   return result;
 }
+
+int SHIM(pause)(void) { return p3_in_klee() ? pause() : suspend(NULL); }
 
 int SHIM(sigsuspend)(const sigset_t *set) {
   if (p3_in_klee()) {
@@ -258,11 +274,8 @@ int SHIM(sigsuspend)(const sigset_t *set) {
     errno = EINTR;
     return -1;
   }
-  sigset_t real = p3_signal_waiting_mask(set);
   p3_enter(p3v_index);
-  int result = sigsuspend(&real);
-  p3v_poll();
-  return result;
+  return suspend(set);
 }
 
 int SHIM(__sigsuspend)(const sigset_t *set) { return SHIM(sigsuspend)(set); }
@@ -310,9 +323,16 @@ int SHIM(sigtimedwait)(const sigset_t *restrict set, siginfo_t *restrict info,
   } else {
     sigset_t real = p3_signal_waiting_mask(set);
     p3_enter(p3v_index);
-    signal = sigtimedwait(&real, &taken, timeout);
+    struct p3_waiting waiting;
+    p3_wait_begin(&waiting, p3v_index, timeout, NULL);
+    bool other;
+    do {
+      signal = sigtimedwait(&real, &taken, waiting.timeout);
+      other = signal > 0 && !p3_signal_taken(p3v_index, &taken);
+      if (other)
+        errno = EINTR;
+    } while (p3_wait_again(&waiting, signal < 0 || other));
     if (signal > 0) {
-      p3_signal_taken(p3v_index, &taken);
       if (taken.si_code <= 0 || signal == SIGCHLD)
         taken.si_pid = p3v_virtual(taken.si_pid);
     }
@@ -378,8 +398,7 @@ int SHIM(gsignal)(int signal) { return SHIM(raise)(signal); }
 int SHIM(kill)(pid_t process, int signal) {
   if (process > 0 && process == SHIM(getpid)())
     return send_itself(signal);
-  p3_enter(p3v_index);
-  int result = kill(p3v_real(process), signal);
+  int result = p3_signal_send(p3v_index, p3v_real(process), signal);
   p3v_poll();
   return result;
 }

@@ -1,7 +1,7 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
 use crate::llvm::{self, Module, Value};
-use crate::{libc, runtime};
+use crate::runtime;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 /// Names under which libraries declare functions that return twice, for callers compiled without their headers.
@@ -41,22 +41,17 @@ const SHARED_BY_THREADS: [(&str, &str); 3] = [
     ("umask", "the umask"),
 ];
 
-/// The functions by which a program sends itself signals later on, waits for signals, or looks which are pending:
-/// what happens then depends on the moment, which is another one when versions alternate, and a version that waits
-/// in a loop keeps the others from going on.
-const WAIT_FOR_SIGNALS: [&str; 12] = [
-    "alarm",
-    "pause",
+/// The functions by which a program asks for what versions cannot have each for itself while they alternate: the
+/// kernel's timers of processor time, overruns of timers, and pending signals, of which the kernel keeps one for all.
+const SIGNALS_OF_PROCESS: [&str; 8] = [
     "setitimer",
-    "sigpause",
+    "signalfd",
     "sigpending",
     "sigqueue",
-    "sigsuspend",
     "sigtimedwait",
     "sigwait",
     "sigwaitinfo",
     "timer_create",
-    "ualarm",
 ];
 
 /// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
@@ -69,11 +64,7 @@ pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Op
     if let Some(name) = FENV.into_iter().find(|name| uses(name)) {
         return Some(format!("the program uses {name} of <fenv.h>"));
     }
-    if let Some(name) = WAIT_FOR_SIGNALS.into_iter().find(|name| uses(name)) {
-        return Some(format!("the program uses {name}"));
-    }
-    // Children of versions that alternate live at the same time, and would race for input that can be read once.
-    if let Some(name) = libc::FORKS.into_iter().find(|name| uses(name)) {
+    if let Some(name) = SIGNALS_OF_PROCESS.into_iter().find(|name| uses(name)) {
         return Some(format!("the program uses {name}"));
     }
     // A handler that jumps leaves what the runtime does around it, for all versions.
