@@ -120,9 +120,14 @@ fn violation(function: Value, what: impl std::fmt::Display) -> Error {
 
 /// A product function's members: what it calls when only one activation variable is set.
 fn members_of(product: Value) -> Option<Vec<(usize, Value)>> {
-    let mut members = Vec::new();
+    let mut members: Vec<(usize, Value)> = Vec::new();
+    // What comes behind the activation variables are the members' arguments, which may be conditions, too.
+    let is_all = |members: &[(usize, Value)]| {
+        let count: usize = members.iter().map(|m| 1 + m.1.parameters().len()).sum();
+        members.len() >= 2 && count == product.parameters().len()
+    };
     for parameter in product.parameters() {
-        if parameter.ty().integer_width() != Some(1) {
+        if parameter.ty().integer_width() != Some(1) || is_all(&members) {
             break;
         }
         // Where a version may have ended in a child, its flag is looked at as well.
@@ -147,9 +152,8 @@ fn members_of(product: Value) -> Option<Vec<(usize, Value)>> {
         let member = call.called_function()?;
         members.push((version_of(&member.name_text())?, member));
     }
-    let count: usize = members.iter().map(|m| 1 + m.1.parameters().len()).sum();
     let in_order = members.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    (members.len() >= 2 && in_order && count == product.parameters().len()).then_some(members)
+    (in_order && is_all(&members)).then_some(members)
 }
 
 /// Whether a product function only calls a hand-written model.
