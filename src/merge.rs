@@ -116,6 +116,10 @@ pub fn run(args: &MergeArgs) -> Outcome {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("{}: cannot create", dir.display()))?;
     }
+    if args.report.as_deref() == Some(&args.output) {
+        let reason = "given as --output and as --report";
+        return Err(Error::bad_input(&args.output, reason).into());
+    }
     let report_output = args.report.as_deref().map(Output::open).transpose()?;
     let mut watch = Watch {
         print_after: args.print_after.as_deref(),

@@ -114,3 +114,32 @@ fn standard_output_that_takes_no_more() {
     );
     assert!(!directory.join("product.bc").exists());
 }
+
+#[test]
+fn options_that_mean_nothing_are_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    compile(directory, 2);
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["--map", "nosuch=main"],
+            "p3-ir: --map nosuch=main: no version defines a function nosuch\n",
+        ),
+        (
+            &["--no-weave=main,nosuch"],
+            "p3-ir: --no-weave=nosuch: no version defines a function nosuch\n",
+        ),
+        (
+            &["--report", "both", "-o", "both"],
+            "p3-ir: both: given as --output and as --report\n",
+        ),
+        (&["--check", "none,output"], "none stands by itself"),
+    ];
+    for (flags, message) in cases {
+        let merge = [&["merge", "v1.bc", "v2.bc"], flags].concat();
+        let (status, stdout, stderr) = call(directory, &merge);
+        assert_eq!((status, stdout.as_str()), (2, ""), "{flags:?}: {stderr}");
+        assert!(stderr.contains(message), "{flags:?}: {stderr}");
+        assert!(!directory.join("product.bc").exists() && !directory.join("both").exists());
+    }
+}

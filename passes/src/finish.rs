@@ -23,13 +23,16 @@ impl Checks {
             .is_some_and(|bit| self.0 & 1 << bit != 0)
     }
 
-    /// Parses a comma-separated list; `none` stands for no check.
+    /// Parses a comma-separated list; `none` by itself stands for no check.
     pub fn parse(list: &str) -> std::result::Result<Checks, String> {
         let mut bits = 0;
+        if list.trim() == "none" {
+            return Ok(Checks(bits));
+        }
         for word in list.split(',').map(str::trim) {
             match Self::NAMES.iter().position(|name| *name == word) {
                 Some(bit) => bits |= 1 << bit,
-                None if word == "none" => {}
+                None if word == "none" => return Err("none stands by itself".to_string()),
                 None => {
                     return Err(format!(
                         "unknown check '{word}' (known: {}, none)",

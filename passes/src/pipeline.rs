@@ -2,7 +2,7 @@
 
 use crate::finish::Checks;
 use crate::isolate::Isolation;
-use crate::llvm::{self, Context, Module};
+use crate::llvm::{self, Context, Module, Value};
 use crate::load::{Input, Source};
 use crate::native::{NativeCopy, Natives};
 use crate::prepare::Prepare;
@@ -98,6 +98,10 @@ pub fn merge<'ctx>(
     let (linked, warnings) = read(context, &options.inputs, &options.entry, observe)?;
     report.warnings = warnings;
     runtime::check_target(&linked[0], &options.inputs[0].name())?;
+    check_map(&linked, &options.weave.map)?;
+    for name in &options.weave.except {
+        check_name(&linked, name, &format!("--no-weave={name}"))?;
+    }
 
     let locales = linked.iter().any(runtime::changes_locale);
     let mut versions = Vec::new();
@@ -192,6 +196,30 @@ pub(crate) fn read<'ctx>(
         link::check_same_target(&linked[0], &inputs[0].name(), module, &input.name())?;
     }
     Ok((linked, warnings))
+}
+
+/// Refuses pairs of functions that correspond but do not exist.
+pub(crate) fn check_map(versions: &[Module], map: &[(String, String)]) -> Result<()> {
+    for (old, new) in map {
+        for name in [old, new] {
+            check_name(versions, name, &format!("--map {old}={new}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a function that no version defines and that `option` names.
+fn check_name(versions: &[Module], name: &str, option: &str) -> Result<()> {
+    let is_defined =
+        |function: &Value| function.name() == name.as_bytes() && !function.is_declaration();
+    let defines = |module: &Module| llvm::functions(module).iter().any(is_defined);
+    match versions.iter().any(defines) {
+        true => Ok(()),
+        false => Err(Error::bad_input(
+            option,
+            format!("no version defines a function {name}"),
+        )),
+    }
 }
 
 fn check_inputs(inputs: &[Input]) -> Result<()> {

@@ -83,6 +83,9 @@ fn read<'ctx>(
     Ok(module)
 }
 
+/// The data layout of x86_64 Linux.
+const LAYOUT: &str = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128";
+
 /// Refuses targets that the runtime is not compiled for.
 pub(crate) fn check_target(module: &Module, file: &str) -> Result<()> {
     let triple = module.get_triple();
@@ -90,12 +93,22 @@ pub(crate) fn check_target(module: &Module, file: &str) -> Result<()> {
     let mut parts = text.split('-');
     let is_ours =
         parts.next() == Some("x86_64") && text.contains("linux") && !text.ends_with("x32");
-    if is_ours || text.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::unsupported(
+    if !is_ours && !text.is_empty() {
+        return Err(Error::unsupported(
             file,
             format!("target {text} (the runtime is built for x86_64 Linux)"),
-        ))
+        ));
     }
+    let layout = module
+        .get_data_layout()
+        .as_str()
+        .to_string_lossy()
+        .into_owned();
+    if !layout.is_empty() && layout != LAYOUT {
+        return Err(Error::unsupported(
+            file,
+            format!("data layout {layout} (the runtime is built for {LAYOUT})"),
+        ));
+    }
+    Ok(())
 }

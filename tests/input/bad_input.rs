@@ -329,6 +329,14 @@ fn targets_that_differ() {
 
     let line = "arm.bc: unsupported: target aarch64-unknown-linux-gnu (the runtime is built for x86_64 Linux)";
     refused(&scratch, &scratch.self_merge("arm.bc"), 3, line);
+    scratch.write(
+        "foreign.ll",
+        "target datalayout = \"e-p:32:32\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n\
+         define i32 @main() {\n  ret i32 0\n}\n",
+    );
+    let line = "foreign.ll: unsupported: data layout e-p:32:32 (the runtime is built for \
+                e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128)";
+    refused(&scratch, &scratch.self_merge("foreign.ll"), 3, line);
 }
 
 #[test]

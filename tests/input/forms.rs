@@ -159,6 +159,23 @@ fn listed_bitcode() {
 }
 
 #[test]
+fn listed_bitcode_of_a_later_build() {
+    let scratch = Scratch::with_program();
+    scratch.sh(&format!(
+        "{LISTING_OBJECTS}
+         clang-16 main.o helper.o -o program
+         touch -d '1 hour' helper.bc"
+    ));
+    let output = scratch.self_merge("program");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let warning = "p3-ir: warning: program: 1 listed bitcode file is newer, perhaps of another build: helper.bc\n";
+    assert_eq!((output.status.code(), stderr), (Some(0), warning.repeat(2)));
+    // An object is made before its bitcode is.
+    let output = scratch.self_merge("main.o+helper.o");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
 fn the_list_wins_over_embedded_bitcode() {
     let scratch = Scratch::with_program();
     scratch.sh(

@@ -162,6 +162,7 @@ pub fn align_versions(
     wants_code: &dyn Fn(&str, bool) -> bool,
 ) -> Result<Alignment> {
     let (modules, warnings) = pipeline::read(context, &options.inputs, &options.entry, observe)?;
+    pipeline::check_map(&modules, &options.map)?;
     for (index, module) in modules.iter().enumerate() {
         prepare::prepare(module, options.prepare)?;
         pipeline::checked("prepare", index, module, observe)?;

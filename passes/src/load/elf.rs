@@ -6,6 +6,7 @@
 //! program built with a wrapper it is the list that covers every object.
 
 use object::read::{Object, ObjectSection, ReadRef};
+use object::ObjectKind;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -13,7 +14,11 @@ use std::path::PathBuf;
 /// What an ELF file says about its bitcode.
 pub(super) enum Bitcode<'data> {
     /// Paths of bitcode files, in the order of the objects.
-    Listed(Vec<PathBuf>),
+    Listed {
+        paths: Vec<PathBuf>,
+        /// The file came from a linker, after all of these.
+        linked: bool,
+    },
     /// The sections of this name.
     Embedded(&'static str, Vec<&'data [u8]>),
     /// None, for this reason.
@@ -36,7 +41,10 @@ pub(super) fn bitcode<'data, R: ReadRef<'data>>(data: R) -> Result<Bitcode<'data
         let paths: Vec<PathBuf> = lists.into_iter().flat_map(paths).collect();
         return Ok(match paths.is_empty() {
             true => Bitcode::Absent("ELF file whose section .llvm_bc is empty"),
-            false => Bitcode::Listed(paths),
+            false => Bitcode::Listed {
+                paths,
+                linked: file.kind() != ObjectKind::Relocatable,
+            },
         });
     }
     for name in EMBEDDED {

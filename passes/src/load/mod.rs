@@ -30,6 +30,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// One file of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +135,10 @@ pub(crate) fn load<'ctx>(
                 0 => Archives::Whole,
                 _ => Archives::Needed,
             },
+            written: match source {
+                Source::File(path) => written(path),
+                _ => None,
+            },
             optional: false,
         };
         let found = match source {
@@ -156,6 +161,8 @@ struct Place {
     /// Where relative paths in it start.
     directory: PathBuf,
     archives: Archives,
+    /// When the file was last written to; not known of what does not have a name.
+    written: Option<SystemTime>,
     /// Its modules are linked only if they define what is missing.
     optional: bool,
 }
@@ -167,6 +174,10 @@ enum Archives {
     Needed,
     /// Inside an archive there are no others.
     Refused,
+}
+
+fn written(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
 /// Whether a file had bitcode.
@@ -273,7 +284,8 @@ impl<'ctx> Loader<'_, 'ctx> {
         if !self.seen.insert(canonical) {
             return Ok(Found::Modules);
         }
-        self.file(path, place)
+        let written = written(path);
+        self.file(path, Place { written, ..place })
     }
 
     /// Reads something that cannot be sought in.
@@ -332,9 +344,28 @@ impl<'ctx> Loader<'_, 'ctx> {
         let found = elf::bitcode(data).map_err(|reason| Error::bad_input(&place.label, reason))?;
         match found {
             elf::Bitcode::Absent(reason) => Ok(Found::Nothing(reason.to_string())),
-            elf::Bitcode::Listed(paths) => {
-                for path in paths {
-                    self.listed(&path, place)?;
+            elf::Bitcode::Listed { paths, linked } => {
+                let mut newer = Vec::new();
+                for path in &paths {
+                    let file = self.listed(path, place)?;
+                    if linked
+                        && place
+                            .written
+                            .is_some_and(|then| written(&file) > Some(then))
+                    {
+                        newer.push(file);
+                    }
+                }
+                if let Some(first) = newer.first() {
+                    let what = match newer.len() {
+                        1 => "1 listed bitcode file is".to_string(),
+                        number => format!("{number} listed bitcode files are"),
+                    };
+                    self.loaded.warnings.push(format!(
+                        "{}: {what} newer, perhaps of another build: {}",
+                        place.label,
+                        first.display()
+                    ));
                 }
                 Ok(Found::Modules)
             }
@@ -351,8 +382,8 @@ impl<'ctx> Loader<'_, 'ctx> {
         }
     }
 
-    /// Reads a file that the section `.llvm_bc` of the file at `place` lists.
-    fn listed(&mut self, path: &Path, place: &Place) -> Result<()> {
+    /// Reads a file that the section `.llvm_bc` of the file at `place` lists, and returns where it was found.
+    fn listed(&mut self, path: &Path, place: &Place) -> Result<PathBuf> {
         let path = place.directory.join(path);
         let stored = if path.exists() {
             None
@@ -366,7 +397,7 @@ impl<'ctx> Loader<'_, 'ctx> {
             ..place.clone()
         };
         match self.named_file(file, inner.clone())? {
-            Found::Modules => Ok(()),
+            Found::Modules => Ok(file.to_path_buf()),
             Found::Nothing(reason) => Err(Error::bad_input(inner.label, reason)),
         }
     }
