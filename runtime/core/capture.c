@@ -73,6 +73,9 @@ static void init_native(int version, int stream) {
   capture->base = original->start;
   if (capture->base && ftruncate(capture->write, capture->base) == 0)
     lseek(capture->write, capture->base, SEEK_SET);
+  /* Only the first write moves it to the end. */
+  if (regular && append)
+    lseek(capture->write, lseek(original->fd, 0, SEEK_CUR), SEEK_SET);
   p3_shared->shown[stream] = capture->base;
   /* Other programs and libraries write to this one: where every write fails, they must see that, too. */
   int written = p3_is_full_device(&original->stat) ? original->fd : capture->write;
