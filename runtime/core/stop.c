@@ -257,6 +257,9 @@ struct watch {
   int seen, waiting;
 };
 
+/* This thread looks on: it is not to be parked in the middle of that. */
+static _Thread_local bool is_watching;
+
 #define LONG_WAIT 200 /* looks, at 1 ms */
 #define LONG_RUN 2000
 
@@ -284,6 +287,7 @@ static bool has_stalled(struct watch *watch) {
  * the stack then. */
 static _Noreturn void make_main_leave(int version) {
   struct watch watch = {.seen = 0};
+  is_watching = true;
   while (is_on_stack(version)) {
     if (!p3_has_ended(version) || all_have_ended()) {
       kick_main(version);
@@ -339,7 +343,7 @@ bool p3_kicked(ucontext_t *context) {
   if (self) {
     if (!p3_has_ended(self->version) || ender[self->version] == self)
       return false;
-    if (p3_may_leave(context, false))
+    if (!is_watching && p3_may_leave(context, false))
       park();
     return true;
   }
