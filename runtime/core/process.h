@@ -35,6 +35,10 @@ bool p3_kicked(ucontext_t *context);
 /* Kicks the main thread every millisecond until nothing is left to do there. */
 void p3_kick_later(void);
 void p3_stop_start(void);
+/* No other thread does anything any more, as far as that can be had within 100 ms. */
+void p3_stop_others(void);
+/* Stops this one if another has done that. */
+void p3_stop_here(void);
 void p3_stop_forked(void);
 
 /* ---- signals.c ---- */

@@ -334,6 +334,7 @@ void p3_rerun(int signal) {
   for (int i = 0; i < p3_count; i++)
     p3_relay_settle(i);
   p3_captures_quiet();
+  p3_stop_others();
   describe(signal);
   put_back_attributes();
   put_back_descriptors();

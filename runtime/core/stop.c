@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -339,7 +340,44 @@ static void be_cancelled(const ucontext_t *context) {
   p3_leave(p3_here, context, true);
 }
 
+/* The thread that stops all others; and how many it has stopped. */
+static _Atomic pid_t stopper;
+static _Atomic int stopped;
+
+void p3_stop_here(void) {
+  pid_t by = atomic_load(&stopper);
+  if (!by || by == (pid_t)syscall(SYS_gettid))
+    return;
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+  atomic_fetch_add(&stopped, 1);
+  for (;;)
+    pause();
+}
+
+void p3_stop_others(void) {
+  pid_t me = (pid_t)syscall(SYS_gettid);
+  int expected = 0;
+  atomic_store(&stopper, me);
+  struct p3_guard guard;
+  p3_lock(&guard);
+  if (me != getpid()) {
+    syscall(SYS_tgkill, getpid(), getpid(), KICK);
+    expected++;
+  }
+  for (struct p3_thread *thread = threads; thread; thread = thread->next)
+    if (thread->tid != me && thread->state == P3_THREAD_RUNNING) {
+      syscall(SYS_tgkill, getpid(), thread->tid, KICK);
+      expected++;
+    }
+  p3_unlock(&guard);
+  for (int tries = 0; atomic_load(&stopped) < expected && tries < PATIENCE; tries++)
+    pause_a_little();
+}
+
 bool p3_kicked(ucontext_t *context) {
+  p3_stop_here();
   if (self) {
     if (!p3_has_ended(self->version) || ender[self->version] == self)
       return false;
@@ -420,6 +458,8 @@ void *p3_thread_main(void *argument) {
   struct p3_thread *thread = argument;
   self = thread;
   thread->tid = (pid_t)syscall(SYS_gettid);
+  thread->state = P3_THREAD_RUNNING; /* from now on it is kicked; so it looks afterwards */
+  p3_stop_here();
   if (p3_has_ended(thread->version))
     park();
   pthread_once(&key_once, make_key);
@@ -429,7 +469,6 @@ void *p3_thread_main(void *argument) {
     thread->stack = (stack_t){.ss_sp = room, .ss_size = STACK_SIZE};
     sigaltstack(&thread->stack, NULL);
   }
-  thread->state = P3_THREAD_RUNNING;
   return thread->run(thread);
 }
 

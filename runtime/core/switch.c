@@ -123,6 +123,8 @@ void p3_enter(int version) {
     return;
   }
   int from = p3_owner;
+  if (!p3_in_klee())
+    p3_stop_here();
   p3_owner = version;
   if (!p3_in_klee()) {
     p3_fds_mirror(version);
