@@ -98,9 +98,12 @@ pub fn merge<'ctx>(
     let (linked, warnings) = read(context, &options.inputs, &options.entry, observe)?;
     report.warnings = warnings;
     runtime::check_target(&linked[0], &options.inputs[0].name())?;
-    check_map(&linked, &options.weave.map)?;
+    report
+        .warnings
+        .extend(unknown_pairs(&linked, &options.weave.map));
     for name in &options.weave.except {
-        check_name(&linked, name, &format!("--no-weave={name}"))?;
+        let unknown = unknown_name(&linked, name, &format!("--no-weave={name}"));
+        report.warnings.extend(unknown);
     }
 
     let locales = linked.iter().any(runtime::changes_locale);
@@ -198,28 +201,22 @@ pub(crate) fn read<'ctx>(
     Ok((linked, warnings))
 }
 
-/// Refuses pairs of functions that correspond but do not exist.
-pub(crate) fn check_map(versions: &[Module], map: &[(String, String)]) -> Result<()> {
-    for (old, new) in map {
-        for name in [old, new] {
-            check_name(versions, name, &format!("--map {old}={new}"))?;
-        }
-    }
-    Ok(())
+/// Warnings of functions that are said to correspond but do not exist. The compiler may have inlined them.
+pub(crate) fn unknown_pairs(versions: &[Module], map: &[(String, String)]) -> Vec<String> {
+    let unknown = |(old, new): &(String, String)| {
+        let option = format!("--map {old}={new}");
+        unknown_name(versions, old, &option).or_else(|| unknown_name(versions, new, &option))
+    };
+    map.iter().filter_map(unknown).collect()
 }
 
-/// Refuses a function that no version defines and that `option` names.
-fn check_name(versions: &[Module], name: &str, option: &str) -> Result<()> {
+/// A warning if `option` names a function that no version defines.
+fn unknown_name(versions: &[Module], name: &str, option: &str) -> Option<String> {
     let is_defined =
         |function: &Value| function.name() == name.as_bytes() && !function.is_declaration();
     let defines = |module: &Module| llvm::functions(module).iter().any(is_defined);
-    match versions.iter().any(defines) {
-        true => Ok(()),
-        false => Err(Error::bad_input(
-            option,
-            format!("no version defines a function {name}"),
-        )),
-    }
+    let is_known = versions.iter().any(defines);
+    (!is_known).then(|| format!("{option}: no version defines a function {name}"))
 }
 
 fn check_inputs(inputs: &[Input]) -> Result<()> {

@@ -161,8 +161,9 @@ pub fn align_versions(
     observe: &mut dyn Observer,
     wants_code: &dyn Fn(&str, bool) -> bool,
 ) -> Result<Alignment> {
-    let (modules, warnings) = pipeline::read(context, &options.inputs, &options.entry, observe)?;
-    pipeline::check_map(&modules, &options.map)?;
+    let (modules, mut warnings) =
+        pipeline::read(context, &options.inputs, &options.entry, observe)?;
+    warnings.extend(pipeline::unknown_pairs(&modules, &options.map));
     for (index, module) in modules.iter().enumerate() {
         prepare::prepare(module, options.prepare)?;
         pipeline::checked("prepare", index, module, observe)?;
