@@ -5,6 +5,7 @@
 #   --runs N     the fastest of N runs counts (default 5)
 #   --json FILE  default: target/bench.json
 #   DIR          the corpus (as for corpus-coreutils.sh, which is run if needed, as is corpus-sqlite.sh)
+# P3_MERGE_FLAGS are flags of merge, such as --no-weave.
 . "$(dirname "$0")/corpus-lib.sh"
 
 runs=5 json=$repository/target/bench.json
@@ -56,9 +57,9 @@ self_merge() {
       sed "s/@main\>/@main$copy/g" | llvm-as-16 -o "$work/copy$copy.bc"
     copies+=("$work/copy$copy.bc")
   done
-  read -r seconds memory <<<"$(fastest "$p3_ir" merge "$version" "$version" -o "$work/product.bc")"
+  read -r seconds memory <<<"$(fastest "$p3_ir" merge ${P3_MERGE_FLAGS-} "$version" "$version" -o "$work/product.bc")"
   read -r link_seconds link_memory <<<"$(fastest llvm-link-16 "${copies[@]}" -o "$work/linked.bc")"
-  "$p3_ir" merge "$version" "$version" -o "$work/product.bc" --report "$work/report.json"
+  "$p3_ir" merge ${P3_MERGE_FLAGS-} "$version" "$version" -o "$work/product.bc" --report "$work/report.json"
   size=$(figure instructions) product=$(figure product_instructions)
   records+=("$(printf '{"name": "%s", "instructions": %s, "product_instructions": %s, "merge_seconds": %s, "merge_kilobytes": %s, "link_seconds": %s, "link_kilobytes": %s}' \
     "$name" "$size" "$product" "$seconds" "$memory" "$link_seconds" "$link_memory")")
