@@ -74,7 +74,7 @@ int p3_child_version(pid_t real) {
   return version;
 }
 
-static bool is_end(const siginfo_t *info) {
+bool p3_is_child_end(const siginfo_t *info) {
   return info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
 }
 
@@ -82,6 +82,8 @@ static bool is_end(const siginfo_t *info) {
 bool p3_child_unseen(int version, siginfo_t *info) {
   bool found = false;
   struct p3_guard guard;
+  if (!children)
+    return false;
   p3_lock(&guard);
   for (struct child *child = children; child && !found; child = child->next) {
     if (child->version != version || child->seen)
@@ -94,18 +96,23 @@ bool p3_child_unseen(int version, siginfo_t *info) {
   return found;
 }
 
+/* Whether it was waited for; it is not among those any more. */
+static bool take_waited(pid_t real) {
+  for (int i = 0; i < WAITED; i++)
+    if (waited[i] == real) {
+      waited[i] = 0;
+      return true;
+    }
+  return false;
+}
+
 bool p3_child_see(pid_t real) {
   struct p3_guard guard;
   p3_lock(&guard);
   struct child *child = find(real);
-  bool is_new = !child || !child->seen;
+  bool is_new = child ? !child->seen : !take_waited(real);
   if (child)
     child->seen = true;
-  for (int i = 0; i < WAITED && !child; i++)
-    if (waited[i] == real) {
-      waited[i] = 0;
-      is_new = false;
-    }
   p3_unlock(&guard);
   return is_new;
 }
@@ -207,9 +214,7 @@ pid_t p3_fork(int version) {
     p3_process_forked(version);
   } else if (real > 0) {
     *child = (struct child){children, version, real, false};
-    for (int i = 0; i < WAITED; i++)
-      if (waited[i] == real)
-        waited[i] = 0;
+    take_waited(real);
     children = child;
     child = NULL;
     p3_rerun_child(real);
@@ -253,7 +258,7 @@ static int ask(idtype_t type, id_t id, siginfo_t *info, int options, struct rusa
 }
 
 static bool fits(const siginfo_t *info, int options) {
-  return is_end(info)                     ? options & WEXITED
+  return p3_is_child_end(info)                     ? options & WEXITED
          : info->si_code == CLD_CONTINUED ? options & WCONTINUED
                                           : options & WSTOPPED;
 }
@@ -297,7 +302,7 @@ static bool put_aside(int version, pid_t real, int options, siginfo_t *info) {
     free(event);
     return false;
   }
-  bool unseen = is_end(info) && forget(real);
+  bool unseen = p3_is_child_end(info) && forget(real);
   if (event && !p3_has_ended(version)) {
     *event = (struct event){events, version, *info, usage};
     events = event;
@@ -355,7 +360,7 @@ int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, s
     result = wait_for_any(version, type, id, info, options, usage);
   }
   int error = errno;
-  if (result == 0 && info->si_pid && is_end(info)) {
+  if (result == 0 && info->si_pid && p3_is_child_end(info)) {
     if (!(options & WNOWAIT)) {
       struct p3_guard guard;
       p3_lock(&guard);

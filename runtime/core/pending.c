@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #define ROOM 1024
-#define BIT(signal) (1ull << ((signal)-1))
 
 static struct pending {
   enum { KEPT, SENT } state;

@@ -10,6 +10,8 @@
 /* Never used by programs and by libc: makes a thread look whether it has to leave a version's stack. */
 #define KICK SIGSTKFLT
 
+#define BIT(signal) (1ull << ((signal)-1))
+
 /* ---- stop.c ---- */
 
 /* The version whose main is on the stack of the main thread; -1: none. */
@@ -107,6 +109,8 @@ bool p3_is_of_family(pid_t real, int *version);
 int p3_child_version(pid_t real);
 /* A child of the version has ended and SIGCHLD was not yet seen for it: `info` becomes that signal's. */
 bool p3_child_unseen(int version, siginfo_t *info);
+/* That of waitid or SIGCHLD says that a child ended, not that it stopped or went on. */
+bool p3_is_child_end(const siginfo_t *info);
 /* SIGCHLD says that the child ended. False: that was seen before. */
 bool p3_child_see(pid_t real);
 void p3_children_ended(int version);

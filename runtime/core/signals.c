@@ -26,7 +26,6 @@
 
 #define SIGNALS 65
 #define STACK_SIZE (256 << 10)
-#define BIT(signal) (1ull << ((signal)-1))
 
 #define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
 #define NOT_FATAL                                                                                            \
@@ -81,11 +80,6 @@ bool p3_signal_is_fatal(int signal) { return !(NOT_FATAL & BIT(signal)); }
 bool p3_signal_is_caught(int version, int signal) {
   void (*handler)(int) = wanted[version][signal].handler;
   return handler != SIG_DFL && handler != SIG_IGN;
-}
-
-static bool is_child_end(const siginfo_t *info) {
-  return info->si_signo == SIGCHLD &&
-         (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED);
 }
 
 /* ---- the real dispositions ---- */
@@ -503,11 +497,9 @@ static bool waits_in_turn(int version) {
 void p3_signals_poll(int version) {
   if (!waits_in_turn(version))
     return;
-  if (p3_has_children(version)) {
-    siginfo_t info;
-    while (p3_child_unseen(version, &info))
-      p3_pending_add(version, &info);
-  }
+  siginfo_t info;
+  while (p3_child_unseen(version, &info))
+    p3_pending_add(version, &info);
   if (!p3_pending_count[version])
     return;
   p3_touch(version);
@@ -592,7 +584,7 @@ static bool is_of_libc(int signal, const siginfo_t *info) {
 
 /* Children of other versions may have ended, too, whose signals were merged with this one. */
 static void handle_child(int version, siginfo_t *info, ucontext_t *context) {
-  bool is_new = !is_child_end(info) || p3_child_see(info->si_pid);
+  bool is_new = !p3_is_child_end(info) || p3_child_see(info->si_pid);
   for (int i = 0; i < p3_count; i++) {
     siginfo_t other;
     while (i != version && p3_has_started(i) && !p3_has_ended(i) && p3_child_unseen(i, &other))
@@ -725,7 +717,7 @@ static void drain(int from) {
       bool again = p3_pending_taken(&info, &version);
       bool outside = !again && !p3_timer_signal(&info, &version) && !p3_outside_again(&info) &&
                      origin_of(signal, &info, &version) == OUTSIDE;
-      bool is_new = again || outside || !is_child_end(&info) || p3_child_see(info.si_pid);
+      bool is_new = again || outside || signal != SIGCHLD || !p3_is_child_end(&info) || p3_child_see(info.si_pid);
       if (!again && !outside && info.si_code <= 0 && signal < 32 && is_interleaved() && version != from)
         is_new = claim(version, signal, true);
       if (is_new && !p3_has_ended(version))
@@ -769,17 +761,17 @@ void p3_signals_leave(int from) {
     sigaltstack(NULL, &stacks[from]);
 }
 
-static bool is_same(const struct p3_disposition *a, const struct p3_disposition *b) {
-  bool caught = a->handler != SIG_DFL && a->handler != SIG_IGN;
-  bool other_caught = b->handler != SIG_DFL && b->handler != SIG_IGN;
-  return caught == other_caught && (caught || a->handler == b->handler) && a->flags == b->flags &&
-         bits(&a->mask) == bits(&b->mask);
+/* Whether the kernel's disposition is the same for both versions, whose handlers on_signal calls. */
+static bool is_same(int version, int other, int signal) {
+  const struct p3_disposition *a = &wanted[version][signal], *b = &wanted[other][signal];
+  bool both_caught = p3_signal_is_caught(version, signal) && p3_signal_is_caught(other, signal);
+  return (both_caught || a->handler == b->handler) && a->flags == b->flags && bits(&a->mask) == bits(&b->mask);
 }
 
 void p3_signals_enter(int from, int to) {
   for (uint64_t left = touched; left; left &= left - 1) {
     int signal = __builtin_ctzll(left) + 1;
-    if (from < 0 || p3_has_ended(from) || !is_same(&wanted[from][signal], &wanted[to][signal]))
+    if (from < 0 || p3_has_ended(from) || !is_same(from, to, signal))
       install(to, signal);
   }
   if (p3_thread_self())
