@@ -83,6 +83,20 @@ bool p3_pending_taken(const siginfo_t *info, int *version) {
   return found;
 }
 
+bool p3_pending_merged(int version, int signal, siginfo_t *info) {
+  struct p3_guard guard;
+  if (!length || is_real_time(signal))
+    return false;
+  p3_lock(&guard);
+  int at = find(version, SENT, signal);
+  if (at >= 0) {
+    *info = list[at].info;
+    take_out(at);
+  }
+  p3_unlock(&guard);
+  return at >= 0;
+}
+
 static void drop(int version, bool kept) {
   struct p3_guard guard;
   if (!length)

@@ -77,6 +77,9 @@ void p3_pending_add(int version, const siginfo_t *info);
 void p3_pending_send(int version, uint64_t which);
 /* Whether the signal comes from there, and for whom. */
 bool p3_pending_taken(const siginfo_t *info, int *version);
+/* Another signal of this number arrived in the version's turn. The kernel may have kept that one only, so that the
+ * version's, which becomes `info`, comes with it. */
+bool p3_pending_merged(int version, int signal, siginfo_t *info);
 /* The version's that are not on the kernel's queue any more were read by other means. */
 void p3_pending_left(int version);
 /* Forgets all of the version's. */

@@ -490,6 +490,13 @@ bool p3_signals_kicked(ucontext_t *context) {
   return true;
 }
 
+/* SIGCHLD for those of the version's children that ended without one, since it was merged with another's. */
+static void keep_unseen(int version) {
+  siginfo_t info;
+  while (p3_child_unseen(version, &info))
+    keep(version, &info);
+}
+
 static bool waits_in_turn(int version) {
   return !p3_in_klee() && is_interleaved() && !p3_thread_self() && !p3_has_ended(version);
 }
@@ -497,9 +504,7 @@ static bool waits_in_turn(int version) {
 void p3_signals_poll(int version) {
   if (!waits_in_turn(version))
     return;
-  siginfo_t info;
-  while (p3_child_unseen(version, &info))
-    p3_pending_add(version, &info);
+  keep_unseen(version);
   if (!p3_pending_count[version])
     return;
   p3_touch(version);
@@ -525,6 +530,7 @@ void p3_wait_begin(struct p3_waiting *waiting, int version, const struct timespe
   }
   if (!waits_in_turn(version))
     return;
+  keep_unseen(version);
   waiting->can_repeat = true;
   waiting->handled = handled[version];
   /* As long as for ever. */
@@ -618,8 +624,17 @@ static void handle(int signal, siginfo_t *info, ucontext_t *context) {
   if (!fault && defer(signal, info, context))
     return;
   if (p3_pending_taken(info, &version)) {
+    if (signal == SIGCHLD && is_interleaved())
+      for (int i = 0; i < p3_count; i++)
+        if (i != version && p3_has_started(i) && !p3_has_ended(i))
+          keep_unseen(i);
     dispatch(version, signal, info, context, false);
     return;
+  }
+  siginfo_t merged;
+  if (is_interleaved() && p3_on_main_thread() && p3_pending_merged(version, signal, &merged)) {
+    keep(version, &merged);
+    p3_pending_send(version, BIT(signal)); /* comes next */
   }
   if (p3_timer_signal(info, &version) || p3_outside_again(info)) {
     deliver(version, signal, info, context, false);
@@ -730,9 +745,12 @@ static void drain(int from) {
       }
     }
   }
-  p3_pending_left(from);
   /* Those that were merged with others'. */
   siginfo_t info;
+  for (int signal = 1; signal < 32 && is_interleaved(); signal++)
+    if (bits(&pending) & BIT(signal) && p3_pending_merged(from, signal, &info))
+      p3_pending_add(from, &info);
+  p3_pending_left(from);
   for (int signal = 1; signal < 32 && is_interleaved(); signal++)
     for (int i = 0; i < p3_count && bits(&pending) & BIT(signal); i++)
       if (p3_has_started(i) && !p3_has_ended(i) && claim(i, signal, false)) {
@@ -741,8 +759,8 @@ static void drain(int from) {
         p3_pending_add(i, &info);
       }
   for (int i = 0; i < p3_count && bits(&pending) & BIT(SIGCHLD) && is_interleaved(); i++)
-    while (p3_has_started(i) && !p3_has_ended(i) && p3_child_unseen(i, &info))
-      p3_pending_add(i, &info);
+    if (p3_has_started(i) && !p3_has_ended(i))
+      keep_unseen(i);
 }
 
 void p3_signals_leave(int from) {
