@@ -733,7 +733,7 @@ static void drain(int from) {
       bool outside = !again && !p3_timer_signal(&info, &version) && !p3_outside_again(&info) &&
                      origin_of(signal, &info, &version) == OUTSIDE;
       bool is_new = again || outside || signal != SIGCHLD || !p3_is_child_end(&info) || p3_child_see(info.si_pid);
-      if (!again && !outside && info.si_code <= 0 && signal < 32 && is_interleaved() && version != from)
+      if (!again && !outside && info.si_code <= 0 && signal < 32 && is_interleaved())
         is_new = claim(version, signal, true);
       if (is_new && !p3_has_ended(version))
         p3_pending_add(version, &info);

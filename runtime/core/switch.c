@@ -11,6 +11,7 @@
 #include "core.h"
 #include "p3_process.h"
 #include "process.h"
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -55,19 +56,6 @@ static void moved(int version, int before) {
   me->cwd_id = ++last;
 }
 
-int p3_chdir(int version, const char *path, int fd) {
-  p3_touch(version);
-  int before = p3_in_klee() || p3_only >= 0 ? -1 : open_cwd();
-  int result = path ? chdir(path) : fchdir(fd);
-  if (result == 0 && before >= 0) {
-    p3_rerun_directory(before);
-    moved(version, before);
-  }
-  if (before >= 0)
-    close(before);
-  return result;
-}
-
 int p3_directory_before(int version) {
   p3_touch(version);
   return p3_in_klee() || p3_only >= 0 ? -1 : open_cwd();
@@ -83,6 +71,15 @@ void p3_directory_after(int version, int before) {
     moved(version, before);
   }
   close(before);
+}
+
+int p3_chdir(int version, const char *path, int fd) {
+  int before = p3_directory_before(version);
+  int result = path ? chdir(path) : fchdir(fd);
+  int error = errno;
+  p3_directory_after(version, before);
+  errno = error;
+  return result;
 }
 
 mode_t p3_umask(int version, mode_t mask) {
