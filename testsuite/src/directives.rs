@@ -82,6 +82,8 @@ pub enum Expect {
     Output,
     Status,
     Both,
+    /// Not known beforehand (no directive says this).
+    Any,
 }
 
 /// A run in KLEE.

@@ -51,6 +51,17 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// Nodes of woven functions that were not matched, in the smallest versions.
+    pub fn unmatched(&self) -> u64 {
+        let counts = self
+            .0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        counts.nodes - counts.matched
+    }
+}
+
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let counts = self
