@@ -2,10 +2,12 @@
 
 mod align;
 mod build;
+mod diff;
 mod dup;
 mod merge;
 mod output;
 mod progress;
+mod replay;
 mod run;
 mod side_by_side;
 mod worker;
@@ -36,6 +38,12 @@ enum Command {
     Build(build::BuildArgs),
     /// Run a product, or merge and build versions first, and show how they differ
     Run(run::RunArgs),
+    /// Look for inputs on which two versions differ, and report them
+    Diff(diff::DiffArgs),
+    /// Run both versions again on inputs that diff has found
+    Replay(replay::ReplayArgs),
+    /// Make an input smaller while it shows the same difference
+    Minimise(replay::MinimiseArgs),
     /// Copy a native library under other symbol names
     Dup(dup::DupArgs),
 }
@@ -58,6 +66,9 @@ fn run(cli: Cli) -> ExitCode {
         Command::Align(args) => align::run(&args),
         Command::Build(args) => build::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Replay(args) => replay::replay(&args),
+        Command::Minimise(args) => replay::minimise(&args),
         Command::Dup(args) => dup::run(&args),
     };
     match result {

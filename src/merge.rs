@@ -4,7 +4,7 @@ use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::{worker, Outcome};
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::{Args, FromArgMatches as _, ValueEnum};
 use p3_passes::load::Input;
 use p3_passes::native;
 use p3_passes::pipeline::{self, Observer, Options, PrepareLevel, Product, ProductChecks, PASSES};
@@ -221,8 +221,19 @@ fn warn(report: &MergeReport) {
     }
 }
 
+impl Default for MergeOptions {
+    /// What the command line says by saying nothing.
+    fn default() -> Self {
+        let command = MergeOptions::augment_args(clap::Command::new("merge"));
+        let matches = command.get_matches_from(["merge"]);
+        // Every option has a default, or is none.
+        MergeOptions::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
 impl MergeOptions {
-    fn pipeline_options(&self, versions: &[OsString]) -> Options {
+    /// The pipeline's options for these versions.
+    pub fn pipeline_options(&self, versions: &[OsString]) -> Options {
         Options {
             inputs: versions.iter().map(|v| Input::parse(v)).collect(),
             entry: self.entry.clone(),

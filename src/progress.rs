@@ -26,6 +26,11 @@ impl Progress {
         self.0.set_message(step.to_string());
         self.0.tick();
     }
+
+    /// Prints a line above.
+    pub fn say(&self, line: &str) {
+        self.0.suspend(|| eprintln!("{line}"));
+    }
 }
 
 impl Drop for Progress {

@@ -6,8 +6,8 @@ use crate::{build, Outcome};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
-use base64::prelude::{Engine as _, BASE64_STANDARD};
 use clap::{Args, ValueEnum};
+use p3_hunt::input::JsonBytes;
 use p3_passes::build::BuildOptions;
 use p3_passes::execute::{self, Execution, Given, Position, Results, VersionResult};
 use serde::Serialize;
@@ -144,7 +144,8 @@ fn program(args: &RunArgs, place: &Path) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A number of seconds on the command line.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;
     Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
@@ -279,7 +280,7 @@ fn summary(versions: &[VersionResult]) -> String {
 
 fn write_lines(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
     text.split_inclusive(|byte| *byte == b'\n')
-        .try_for_each(|line| writeln!(out, "{}", side_by_side::visible(line)))
+        .try_for_each(|line| writeln!(out, "{}", p3_hunt::words::visible(line)))
 }
 
 /// Indices of versions with the same stream, in the order of their first member.
@@ -327,23 +328,6 @@ struct JsonVersion {
     assert_failed: bool,
     stdout: JsonBytes,
     stderr: JsonBytes,
-}
-
-/// Text if it is UTF-8.
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-enum JsonBytes {
-    Text(String),
-    Base64(String),
-}
-
-impl JsonBytes {
-    fn of(bytes: &[u8]) -> JsonBytes {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => JsonBytes::Text(text.to_string()),
-            Err(_) => JsonBytes::Base64(BASE64_STANDARD.encode(bytes)),
-        }
-    }
 }
 
 impl JsonResult {

@@ -5,6 +5,7 @@
 //! are shown. Control bytes are shown as the symbols that Unicode has for them, bytes that are not UTF-8 as `\xHH`.
 
 use anstyle::{AnsiColor, Style};
+use p3_hunt::words::visible;
 use similar::{Algorithm, DiffOp};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -158,30 +159,6 @@ fn near_differences(rows: &[Row]) -> Vec<Range<usize>> {
     shown
 }
 
-/// Something visible for every character of a line but its newline.
-pub fn visible(line: &[u8]) -> String {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let mut text = String::with_capacity(line.len());
-    for chunk in line.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\0'..='\x1f' => text.extend(char::from_u32(0x2400 + c as u32)),
-                '\x7f' => text.push('\u{2421}'),
-                // Invisible, or changing the direction of what follows.
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {
-                    text.extend(c.escape_unicode());
-                }
-                _ if c.is_control() => text.extend(c.escape_unicode()),
-                _ => text.push(c),
-            }
-        }
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    text
-}
-
 /// Titles take one row.
 fn cut(title: &str) -> String {
     visible(title.as_bytes())
@@ -332,14 +309,6 @@ mod tests {
         assert!(
             text.ends_with("0123456789ab | x\ncdef         |\n"),
             "{text}"
-        );
-    }
-
-    #[test]
-    fn every_byte_is_visible() {
-        assert_eq!(
-            visible(b"a\tb\x1b[0m\r\x7f\xff\xc3\xbc\n"),
-            "a\u{2409}b\u{241b}[0m\u{240d}\u{2421}\\xff\u{fc}"
         );
     }
 }

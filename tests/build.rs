@@ -1,8 +1,11 @@
 //! `p3-ir build`: the executable, sanitizers, flags, and what can go wrong.
 
 mod common;
+#[path = "common/program.rs"]
+mod program;
 
-use common::{call, merge, p3_ir, texts};
+use common::{call, p3_ir, texts};
+use program::merge;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;

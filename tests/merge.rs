@@ -1,8 +1,11 @@
 //! `p3-ir merge`: what it prints and writes besides the product.
 
 mod common;
+#[path = "common/program.rs"]
+mod program;
 
-use common::{call, compile, merge, p3_ir};
+use common::{call, p3_ir};
+use program::{compile, merge};
 use std::fs::{self, File};
 use std::io::Read;
 use std::process::Stdio;

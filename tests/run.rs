@@ -1,8 +1,11 @@
 //! `p3-ir run`: what it prints and how it exits.
 
 mod common;
+#[path = "common/program.rs"]
+mod program;
 
-use common::{call, compile, merge, p3_ir, texts};
+use common::{call, p3_ir, texts};
+use program::{compile, merge};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;

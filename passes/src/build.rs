@@ -1,15 +1,20 @@
-//! From a product to an executable: asks for sanitizers, finds clang, links the copies of native libraries.
+//! From a product, or from one version alone, to an executable: asks for sanitizers, finds clang, links the
+//! copies of native libraries.
 //!
-//! Input: a product that `merge` has written. Guarantee: the executable appears whole or not at all.
+//! Input: a product that `merge` has written, or a version as `merge` takes it. Guarantee: the executable
+//! appears whole or not at all.
 //! Not handled: instrumenting for undefined behaviour, which clang does from source only; the versions' bitcode
 //! must have been compiled with `-fsanitize=undefined`, and the build links its run-time library.
 
 use crate::llvm::{self, Context, Module};
+use crate::load::{self, Input};
 use crate::pipeline::Observer;
-use crate::{native, Error, Result};
+use crate::{link, native, Error, Result};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
 
 /// The clang that reads this LLVM's bitcode.
 const CLANG: &str = "clang-16";
@@ -63,45 +68,96 @@ impl Sanitizer {
             .map_or("", |(_, name)| name)
     }
 
-    /// The function attribute that LLVM's pass looks for, and a prefix of the functions that it calls.
-    fn attribute(self) -> Option<(&'static str, &'static str)> {
+    /// The function attribute that LLVM's pass looks for.
+    fn attribute(self) -> Option<&'static str> {
         match self {
-            Sanitizer::Address => Some(("sanitize_address", "__asan_")),
-            Sanitizer::Memory => Some(("sanitize_memory", "__msan_")),
-            Sanitizer::Thread => Some(("sanitize_thread", "__tsan_")),
+            Sanitizer::Address => Some("sanitize_address"),
+            Sanitizer::Memory => Some("sanitize_memory"),
+            Sanitizer::Thread => Some("sanitize_thread"),
             Sanitizer::Leak | Sanitizer::Undefined => None,
+        }
+    }
+
+    /// What the functions that instrumented code calls begin with.
+    fn calls(self) -> Option<&'static str> {
+        match self {
+            Sanitizer::Address => Some("__asan_"),
+            Sanitizer::Memory => Some("__msan_"),
+            Sanitizer::Thread => Some("__tsan_"),
+            Sanitizer::Undefined => Some("__ubsan_"),
+            Sanitizer::Leak => None,
         }
     }
 }
 
-/// Builds the executable. Returns warnings.
+/// One version, to be built as it is: nothing is merged, and it gets no runtime.
+#[derive(Clone, Debug)]
+pub struct AloneOptions {
+    /// The version's files.
+    pub version: Input,
+    /// The executable.
+    pub output: PathBuf,
+    /// The sanitizers to build with. Those that the version was compiled for are linked in any case.
+    pub sanitizers: Vec<Sanitizer>,
+    /// Further flags for clang.
+    pub flags: Vec<OsString>,
+    /// Native objects and archives to link with it.
+    pub native_libraries: Vec<PathBuf>,
+}
+
+/// A compiler's run that has everything it needs. Several may run at the same time.
+pub struct Job {
+    command: Command,
+    output: PathBuf,
+    warnings: Vec<String>,
+    sources: Vec<PathBuf>,
+    sanitizers: Vec<Sanitizer>,
+    /// Holds what the compiler reads.
+    _scratch: TempDir,
+}
+
+impl Job {
+    /// The directories in which a version was compiled, as far as debug info says: relative names of source
+    /// files are relative to one of them.
+    pub fn source_directories(&self) -> &[PathBuf] {
+        &self.sources
+    }
+
+    /// The sanitizers whose run-time libraries are linked.
+    pub fn sanitizers(&self) -> &[Sanitizer] {
+        &self.sanitizers
+    }
+
+    /// Builds the executable. Returns warnings.
+    pub fn run(self) -> Result<Vec<String>> {
+        let mut warnings = self.warnings;
+        warnings.extend(run(self.command, &self.output)?);
+        Ok(warnings)
+    }
+}
+
+/// Builds the executable of a product. Returns warnings.
 ///
 /// [`Error::BadInput`]: not a product, no clang, a copy of a native library is missing, or clang refuses.
 pub fn build(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Vec<String>> {
+    prepare(options, observe)?.run()
+}
+
+/// Reads a product and makes everything ready to compile it.
+pub fn prepare(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Job> {
     let context = llvm::new_context();
     let file = &options.product;
     let product = read_product(&context, file, observe)?;
-    let clang = find_clang()?;
-
-    let scratch = tempfile::tempdir().map_err(|e| Error::bad_input(std::env::temp_dir(), e))?;
+    let (mut command, scratch) = start()?;
     let mut warnings = Vec::new();
     for sanitizer in &options.sanitizers {
         warnings.extend(ask_for(&product, file, *sanitizer)?);
     }
-    let mut command = Command::new(clang);
-    // Whatever the file is called, it is IR.
-    command.args(["-Wno-override-module", "-Wno-unused-command-line-argument"]);
-    command.args(["-x", "ir"]);
     if options.sanitizers.is_empty() {
         command.arg(file);
     } else {
-        let marked = scratch.path().join("product.bc");
-        if !product.write_bitcode_to_path(&marked) {
-            return Err(Error::bad_input(&marked, "cannot write"));
-        }
-        let names: Vec<_> = options.sanitizers.iter().map(|s| s.name()).collect();
-        command.arg(format!("-fsanitize={}", names.join(",")));
-        command.arg(marked);
+        command.arg(format!("-fsanitize={}", names(&options.sanitizers)));
+        command.arg(write_module(&product, &scratch)?);
     }
     command.args(["-x", "none"]);
     for copy in native::recorded(&product) {
@@ -115,8 +171,91 @@ pub fn build(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Vec<S
         command.arg(path);
     }
     command.args(&options.flags);
-    warnings.extend(run(command, &options.output)?);
-    Ok(warnings)
+    Ok(Job {
+        command,
+        output: options.output.clone(),
+        warnings,
+        sources: Vec::new(),
+        sanitizers: options.sanitizers.clone(),
+        _scratch: scratch,
+    })
+}
+
+/// Reads a version and makes everything ready to compile it alone.
+pub fn prepare_alone(options: &AloneOptions, observe: &mut dyn Observer) -> Result<Job> {
+    let context = llvm::new_context();
+    let name = options.version.name();
+    let loaded = load::load(&context, &options.version, observe)?;
+    let mut warnings = loaded.warnings.clone();
+    let module = link::link(loaded, &name, "main")?;
+    let (mut command, scratch) = start()?;
+    let mut sanitizers = compiled_for(&module);
+    for sanitizer in &options.sanitizers {
+        // That one can do nothing for bitcode that was compiled without it; that is no reason to warn here.
+        if *sanitizer != Sanitizer::Undefined {
+            warnings.extend(ask_for(&module, Path::new(&name), *sanitizer)?);
+            sanitizers.retain(|known| known != sanitizer);
+            sanitizers.push(*sanitizer);
+        }
+    }
+    if !sanitizers.is_empty() {
+        command.arg(format!("-fsanitize={}", names(&sanitizers)));
+    }
+    command.arg(write_module(&module, &scratch)?);
+    command.args(["-x", "none"]);
+    command.args(&options.native_libraries);
+    command.args(&options.flags);
+    Ok(Job {
+        command,
+        output: options.output.clone(),
+        warnings,
+        sources: directories(&module),
+        sanitizers,
+        _scratch: scratch,
+    })
+}
+
+/// Where the functions of a module were compiled.
+fn directories(module: &Module) -> Vec<PathBuf> {
+    let functions = llvm::functions(module).into_iter();
+    let places = functions.filter_map(|function| function.definition_place());
+    let directories: BTreeSet<PathBuf> = places.map(|place| place.directory.into()).collect();
+    directories.into_iter().collect()
+}
+
+/// A compiler that takes whatever file comes next for IR, and a place for that file.
+fn start() -> Result<(Command, TempDir)> {
+    let mut command = Command::new(find_clang()?);
+    command.args(["-Wno-override-module", "-Wno-unused-command-line-argument"]);
+    command.args(["-x", "ir"]);
+    let scratch = tempfile::tempdir().map_err(|e| Error::bad_input(std::env::temp_dir(), e))?;
+    Ok((command, scratch))
+}
+
+fn write_module(module: &Module, scratch: &TempDir) -> Result<PathBuf> {
+    let path = scratch.path().join("module.bc");
+    match module.write_bitcode_to_path(&path) {
+        true => Ok(path),
+        false => Err(Error::bad_input(&path, "cannot write")),
+    }
+}
+
+fn names(sanitizers: &[Sanitizer]) -> String {
+    let names: Vec<_> = sanitizers.iter().map(|s| s.name()).collect();
+    names.join(",")
+}
+
+/// The sanitizers whose run-time libraries the bitcode calls.
+pub fn compiled_for(module: &Module) -> Vec<Sanitizer> {
+    Sanitizer::ALL
+        .iter()
+        .map(|(sanitizer, _)| *sanitizer)
+        .filter(|sanitizer| {
+            sanitizer
+                .calls()
+                .is_some_and(|prefix| calls(module, prefix))
+        })
+        .collect()
 }
 
 fn read_product<'ctx>(
@@ -147,24 +286,28 @@ fn has_tables(module: &Module) -> bool {
         .all(|name| llvm::global_named(module, name).is_some_and(|g| !g.is_declaration()))
 }
 
+/// Whether the module calls a function whose name begins so. The runtime itself asks whether there is an
+/// `__asan_init`.
+fn calls(module: &Module, prefix: &str) -> bool {
+    llvm::functions(module).iter().any(|function| {
+        let name = function.name_text();
+        name.starts_with(prefix) && !name.ends_with("_init") && !function.users().is_empty()
+    })
+}
+
 /// Marks the functions that a sanitizer's pass shall instrument. Bitcode that was compiled with the sanitizer
 /// is kept from being instrumented once more, which would crash at the first access to shadow memory.
 fn ask_for(product: &Module, file: &Path, sanitizer: Sanitizer) -> Result<Option<String>> {
-    // The runtime itself asks whether there is an __asan_init.
-    let calls = |prefix: &str| {
-        llvm::functions(product).iter().any(|function| {
-            let name = function.name_text();
-            name.starts_with(prefix) && !name.ends_with("_init") && !function.users().is_empty()
-        })
-    };
-    let Some((attribute, prefix)) = sanitizer.attribute() else {
-        let uninstrumented = sanitizer == Sanitizer::Undefined && !calls("__ubsan_");
+    let instrumented = sanitizer
+        .calls()
+        .is_some_and(|prefix| calls(product, prefix));
+    let Some(attribute) = sanitizer.attribute() else {
+        let uninstrumented = sanitizer == Sanitizer::Undefined && !instrumented;
         return Ok(uninstrumented.then(|| {
             "--sanitize undefined finds nothing in bitcode that was compiled without -fsanitize=undefined"
                 .to_string()
         }));
     };
-    let instrumented = calls(prefix);
     if instrumented && sanitizer == Sanitizer::Memory {
         let reason = "its versions were compiled with -fsanitize=memory, the runtime was not: compile them without";
         return Err(Error::bad_input(file, reason));

@@ -1,0 +1,365 @@
+//! Repeats an input on the versions alone, natively, and says whether and how they differ.
+//!
+//! What an engine reports is only a reason to look: a difference counts if the versions, built separately, show
+//! it, and if each of them does the same when it is run again.
+
+use crate::input::Input;
+use crate::place::Place;
+use crate::process::Ended;
+use crate::programs::{Checked, Parting, Programs};
+use p3_passes::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::fmt;
+
+/// How versions differ, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// The new version crashes, or a sanitizer reports it, where the old one is fine or crashes elsewhere.
+    NewCrash,
+    /// The old version crashes, the new one does not.
+    FixedCrash,
+    /// Standard output or error differ.
+    Output,
+    /// The versions end otherwise, with equal output.
+    Status,
+    /// They go other ways and do the same.
+    Flow,
+}
+
+impl Class {
+    /// All of them.
+    pub const ALL: [Class; 5] = [
+        Class::NewCrash,
+        Class::FixedCrash,
+        Class::Output,
+        Class::Status,
+        Class::Flow,
+    ];
+
+    /// One word, as in folder names and expectations.
+    pub fn word(self) -> &'static str {
+        match self {
+            Class::NewCrash => "new-crash",
+            Class::FixedCrash => "fixed-crash",
+            Class::Output => "output",
+            Class::Status => "status",
+            Class::Flow => "flow",
+        }
+    }
+
+    /// Whether somebody who only sees what the program does can see it.
+    pub fn is_visible(self) -> bool {
+        self != Class::Flow
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Class::NewCrash => "new crash",
+            Class::FixedCrash => "fixed crash",
+            Class::Output => "output differs",
+            Class::Status => "status differs",
+            Class::Flow => "control flow only",
+        })
+    }
+}
+
+/// What all versions did on an input.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// The input.
+    pub input: Input,
+    /// Each version as it is.
+    pub plain: Vec<Ended>,
+    /// Each version under sanitizers.
+    pub checked: Vec<Checked>,
+    /// Where they parted; none if that is not known.
+    pub partings: Option<Vec<Parting>>,
+    /// Whether each version did the same in a second run.
+    pub is_stable: bool,
+}
+
+/// Why a version counts as crashed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crash {
+    /// A sanitizer's word for it, or the signal.
+    pub kind: String,
+    /// A sanitizer's line, or the status.
+    pub line: String,
+    /// Where it happened.
+    pub place: Option<Place>,
+    /// In which function.
+    pub function: Option<String>,
+}
+
+/// What makes two inputs show the same difference.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// How they differ.
+    pub class: Class,
+    /// Where, or what differs if no place is known.
+    pub at: String,
+}
+
+/// Runs all versions on an input.
+pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
+    let count = programs.names.len();
+    let (plain, checked, partings) = std::thread::scope(|scope| {
+        // Sanitizers take longest to start; there are two processors on the smallest machine.
+        let checked = scope.spawn(|| -> Result<Vec<_>> {
+            (0..count).map(|v| programs.run_checked(v, input)).collect()
+        });
+        let plain: Vec<_> = (0..count)
+            .map(|v| programs.run_plain(v, input))
+            .collect::<Result<_>>()?;
+        let partings = programs.partings(input)?;
+        let panicked = |_| Error::internal("examine", "a thread ended by a panic");
+        Ok((plain, checked.join().map_err(panicked)??, partings))
+    })?;
+    let mut examined = Examined {
+        input: input.clone(),
+        plain,
+        checked,
+        partings,
+        is_stable: true,
+    };
+    if examined.plain.windows(2).any(|pair| pair[0] != pair[1]) {
+        for version in 0..count {
+            let again = programs.run_plain(version, input)?;
+            examined.is_stable &= again == examined.plain[version];
+        }
+    }
+    Ok(examined)
+}
+
+impl Examined {
+    /// Why a version counts as crashed, if it does.
+    pub fn crash(&self, version: usize) -> Option<Crash> {
+        let (plain, checked) = (&self.plain[version], &self.checked[version]);
+        if let Some(report) = &checked.report {
+            return Some(Crash {
+                kind: report.kind.clone(),
+                line: report.line.clone(),
+                place: report.place.clone(),
+                function: report.function.clone(),
+            });
+        }
+        let status = [&plain.status, &checked.ended.status]
+            .into_iter()
+            .find(|status| status.is_crash())?;
+        Some(Crash {
+            kind: status.to_string(),
+            line: status.to_string(),
+            place: None,
+            function: None,
+        })
+    }
+
+    /// Which of standard output, standard error and status differ.
+    pub fn differing(&self) -> Vec<&'static str> {
+        let differs = |what: fn(&Ended, &Ended) -> bool| {
+            self.plain[1..]
+                .iter()
+                .any(|other| what(&self.plain[0], other))
+        };
+        let mut differing = Vec::new();
+        if differs(|a, b| a.stdout != b.stdout) {
+            differing.push("stdout");
+        }
+        if differs(|a, b| a.stderr != b.stderr) {
+            differing.push("stderr");
+        }
+        if differs(|a, b| a.status != b.status) {
+            differing.push("status");
+        }
+        differing
+    }
+
+    /// How the versions differ; nothing if they do not, or only now and then.
+    pub fn class(&self) -> Option<Class> {
+        let old = self.crash(0);
+        let new = (1..self.plain.len()).find_map(|version| self.crash(version));
+        let class = match (&old, &new) {
+            (None, Some(_)) => Class::NewCrash,
+            (Some(_), None) => Class::FixedCrash,
+            (Some(a), Some(b)) if (&a.kind, &a.function) != (&b.kind, &b.function) => {
+                Class::NewCrash
+            }
+            _ => match self.differing().as_slice() {
+                [] if self.branches().next().is_some() => Class::Flow,
+                [] => return None,
+                ["status"] => Class::Status,
+                _ => Class::Output,
+            },
+        };
+        (self.is_stable || matches!(class, Class::NewCrash | Class::FixedCrash)).then_some(class)
+    }
+
+    /// The places where the versions went different ways.
+    fn branches(&self) -> impl Iterator<Item = &Parting> {
+        self.partings
+            .iter()
+            .flatten()
+            .filter(|parting| parting.kind != "return")
+    }
+
+    /// The parting that tells this difference from others. What happens on inputs without a difference, too,
+    /// does not; `harmless` has those.
+    pub fn telling_parting(&self, harmless: &HashSet<Parting>) -> Option<&Parting> {
+        let telling = self.branches().find(|parting| !harmless.contains(parting));
+        let returned = || {
+            self.partings
+                .iter()
+                .flatten()
+                .find(|p| !harmless.contains(p))
+        };
+        telling.or_else(|| self.branches().last()).or_else(returned)
+    }
+
+    /// What makes this the same finding as another; nothing if there is no difference.
+    pub fn identity(&self, harmless: &HashSet<Parting>) -> Option<Identity> {
+        let class = self.class()?;
+        let at = match class {
+            Class::NewCrash | Class::FixedCrash => {
+                let crashes: Vec<String> = (0..self.plain.len())
+                    .map(|version| {
+                        self.crash(version)
+                            .map_or("-".to_string(), |c| c.to_string())
+                    })
+                    .collect();
+                crashes.join(" / ")
+            }
+            Class::Flow => self.branches().next()?.to_string(),
+            _ => match self.telling_parting(harmless) {
+                Some(parting) => parting.to_string(),
+                None => self.differing().join(", "),
+            },
+        };
+        Some(Identity { class, at })
+    }
+}
+
+impl fmt::Display for Crash {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        if let Some(place) = &self.place {
+            write!(f, " at {place}")?;
+        }
+        if let Some(function) = &self.function {
+            write!(f, " in {function}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Parting {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (index, place) in self.places.iter().enumerate() {
+            let separator = if index == 0 { "" } else { " / " };
+            match place {
+                Some(place) => write!(f, "{separator}{place}")?,
+                None => write!(f, "{separator}-")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Status;
+    use crate::sanitizer::SanitizerReport;
+
+    fn ended(status: Status, stdout: &str) -> Ended {
+        Ended {
+            status,
+            stdout: stdout.into(),
+            stderr: Vec::new(),
+        }
+    }
+
+    fn examined(old: Ended, new: Ended) -> Examined {
+        let checked = |ended: &Ended| Checked {
+            ended: ended.clone(),
+            report: None,
+        };
+        Examined {
+            input: Input::default(),
+            checked: vec![checked(&old), checked(&new)],
+            plain: vec![old, new],
+            partings: Some(Vec::new()),
+            is_stable: true,
+        }
+    }
+
+    fn overflow(function: &str) -> Option<SanitizerReport> {
+        Some(SanitizerReport {
+            kind: "heap-buffer-overflow".into(),
+            line: "ERROR: AddressSanitizer: heap-buffer-overflow".into(),
+            place: None,
+            function: Some(function.into()),
+            text: String::new(),
+        })
+    }
+
+    fn parting(line: u32) -> Parting {
+        Parting {
+            kind: "branch".into(),
+            places: vec![Some(Place::new("a.c", line)), None],
+        }
+    }
+
+    #[test]
+    fn classes() {
+        let fine = || ended(Status::Exit(0), "a");
+        assert_eq!(examined(fine(), fine()).class(), None);
+        let output = examined(fine(), ended(Status::Exit(1), "b"));
+        assert_eq!(output.class(), Some(Class::Output));
+        assert_eq!(output.differing(), ["stdout", "status"]);
+        let status = examined(fine(), ended(Status::Exit(1), "a"));
+        assert_eq!(status.class(), Some(Class::Status));
+        let hang = examined(fine(), ended(Status::TimedOut, "a"));
+        assert_eq!(hang.class(), Some(Class::Status));
+        let killed = || ended(Status::Signal("SEGV".into()), "");
+        assert_eq!(examined(fine(), killed()).class(), Some(Class::NewCrash));
+        assert_eq!(examined(killed(), fine()).class(), Some(Class::FixedCrash));
+        let mut flow = examined(fine(), fine());
+        flow.partings = Some(vec![parting(3)]);
+        assert_eq!(flow.class(), Some(Class::Flow));
+    }
+
+    #[test]
+    fn crashes_at_different_places_are_new() {
+        let fine = || ended(Status::Exit(0), "a");
+        let mut both = examined(fine(), fine());
+        both.checked[0].report = overflow("f");
+        both.checked[1].report = overflow("f");
+        assert_eq!(both.class(), None);
+        both.checked[1].report = overflow("g");
+        assert_eq!(both.class(), Some(Class::NewCrash));
+    }
+
+    #[test]
+    fn what_varies_by_itself_is_no_difference() {
+        let mut varying = examined(ended(Status::Exit(0), "1"), ended(Status::Exit(0), "2"));
+        varying.is_stable = false;
+        assert_eq!(varying.class(), None);
+    }
+
+    #[test]
+    fn harmless_partings_do_not_tell_findings_apart() {
+        let mut output = examined(ended(Status::Exit(0), "1"), ended(Status::Exit(0), "2"));
+        output.partings = Some(vec![parting(3), parting(7)]);
+        let at = |harmless: &[Parting]| {
+            let harmless = harmless.iter().cloned().collect();
+            output.identity(&harmless).unwrap().at
+        };
+        assert_eq!(at(&[]), "a.c:3 / -");
+        assert_eq!(at(&[parting(3)]), "a.c:7 / -");
+        assert_eq!(at(&[parting(3), parting(7)]), "a.c:7 / -");
+    }
+}

@@ -1,0 +1,366 @@
+//! The whole search, top to bottom.
+
+use crate::engine::{self, Candidate, Engine, EngineReport, Reason, Sink, Task};
+use crate::examine::{examine, Class, Examined, Identity};
+use crate::expect::Expectations;
+use crate::input::Input;
+use crate::minimise::Minimiser;
+use crate::programs::{Parting, Programs, Sources};
+use crate::report::{self, Finding, Report, Verdict};
+use p3_passes::pipeline::Observer;
+use p3_passes::{Error, Result};
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What to compare, and how long to look.
+pub struct Options {
+    /// The versions, and which inputs they take.
+    pub sources: Sources,
+    /// Inputs to begin with.
+    pub seeds: Vec<Input>,
+    /// The engines, in turn.
+    pub engines: Vec<Engine>,
+    /// How long they may take altogether.
+    pub time: Duration,
+    /// Whether to end when differences were found and no new ones come up.
+    pub stops_early: bool,
+    /// Differences that are accepted.
+    pub expectations: Expectations,
+    /// Whether to leave what the engines wrote.
+    pub keep: bool,
+}
+
+/// Is told how the search goes.
+pub trait Watch: Observer {
+    /// What is done now.
+    fn step(&mut self, what: &str);
+
+    /// How far the engine is.
+    fn searching(&mut self, engine: Engine, progress: Progress);
+
+    /// Something that the user should know.
+    fn warn(&mut self, text: &str);
+}
+
+/// Figures for people who wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Runs of the product.
+    pub runs: u64,
+    /// Paths through it.
+    pub paths: u64,
+    /// Confirmed and not accepted ones.
+    pub differences: usize,
+}
+
+/// Of inputs that an engine gives for one reason at a time, so many are examined.
+const MANY: usize = 24;
+/// At most so many findings are minimised and reported.
+const MAX_FINDINGS: usize = 100;
+/// How long minimising one finding may take ...
+const MINIMISE: Duration = Duration::from_secs(8);
+/// ... and all of them.
+const MINIMISE_ALL: Duration = Duration::from_secs(40);
+/// After a difference, so long without a new one is enough ...
+const QUIET: Duration = Duration::from_secs(3);
+
+/// Compares the versions and writes everything into `folder`, which exists.
+pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<Report> {
+    let start = Instant::now();
+    for engine in &options.engines {
+        engine.check()?;
+    }
+    let programs_folder = subfolder(folder, "programs")?;
+    watch.step("building");
+    let (programs, warnings) = Programs::build(&options.sources, &programs_folder, watch)?;
+    for warning in &warnings {
+        watch.warn(warning);
+    }
+
+    let mut search = Search::new(options, &programs, watch);
+    search.begin()?;
+    let workspace = subfolder(folder, "engines")?;
+    let mut engines = Vec::new();
+    let mut left = options.time;
+    for (index, engine) in options.engines.iter().enumerate() {
+        if !search.wants_more() {
+            break;
+        }
+        let directory = subfolder(&workspace, engine.name())?;
+        let seeds = search.seeds();
+        let task = Task {
+            sources: &options.sources,
+            directory: &directory,
+            seeds: &seeds,
+            time: left / (options.engines.len() - index) as u32,
+        };
+        search.engine = Some(*engine);
+        let report = engine::run(*engine, &task, &mut search)?;
+        left = left.saturating_sub(Duration::from_secs_f64(report.seconds));
+        if let Some(failure) = &report.failure {
+            search.watch.warn(&format!("{engine} failed: {failure}"));
+        }
+        engines.push(report);
+    }
+    if !options.keep {
+        fs::remove_dir_all(&workspace).map_err(|e| Error::bad_input(&workspace, e))?;
+    }
+
+    let findings = search.minimise()?;
+    let report = search.report(findings, engines, start.elapsed());
+    search.watch.step("writing");
+    report::write(&report, folder, &programs)?;
+    Ok(report)
+}
+
+/// An empty folder in `folder`.
+fn subfolder(folder: &Path, name: &str) -> Result<std::path::PathBuf> {
+    let path = folder.join(name);
+    let cannot = |e| Error::bad_input(&path, format!("cannot write: {e}"));
+    if path.exists() {
+        fs::remove_dir_all(&path).map_err(cannot)?;
+    }
+    fs::create_dir_all(&path).map_err(cannot)?;
+    Ok(path)
+}
+
+/// An input that showed a difference.
+struct Shown {
+    examined: Examined,
+    /// None: one of the seeds.
+    engine: Option<Engine>,
+}
+
+/// A difference, and the expectations that accept it.
+type Key = (Identity, Option<Vec<usize>>);
+
+struct Search<'a> {
+    options: &'a Options,
+    programs: &'a Programs,
+    watch: &'a mut dyn Watch,
+    engine: Option<Engine>,
+    seen: HashSet<Input>,
+    shown: Vec<Shown>,
+    /// Partings on inputs that show nothing.
+    harmless: HashSet<Parting>,
+    examined: u64,
+    /// Inputs whose difference the versions do not show alone, and those that nobody looked at.
+    unconfirmed: u64,
+    unexamined: u64,
+    start: Instant,
+    last_new: Instant,
+    known: HashSet<Key>,
+}
+
+impl<'a> Search<'a> {
+    fn new(options: &'a Options, programs: &'a Programs, watch: &'a mut dyn Watch) -> Search<'a> {
+        Search {
+            options,
+            programs,
+            watch,
+            engine: None,
+            seen: HashSet::new(),
+            shown: Vec::new(),
+            harmless: HashSet::new(),
+            examined: 0,
+            unconfirmed: 0,
+            unexamined: 0,
+            start: Instant::now(),
+            last_new: Instant::now(),
+            known: HashSet::new(),
+        }
+    }
+
+    /// The seeds, and the input that the template makes of nothing.
+    fn begin(&mut self) -> Result<()> {
+        self.watch.step("examining seeds");
+        let nothing = self.options.sources.template.decode(&[]);
+        for input in self.options.seeds.iter().chain([&nothing]) {
+            self.examine(input, Reason::Path)?;
+        }
+        Ok(())
+    }
+
+    /// What later engines begin with: the user's seeds, and what earlier ones found.
+    fn seeds(&self) -> Vec<Input> {
+        let found = self.shown.iter().map(|shown| &shown.examined.input);
+        self.options.seeds.iter().chain(found).cloned().collect()
+    }
+
+    fn examine(&mut self, input: &Input, reason: Reason) -> Result<()> {
+        if !self.seen.insert(input.clone()) {
+            return Ok(());
+        }
+        self.examined += 1;
+        let examined = examine(self.programs, input)?;
+        let class = examined.class();
+        if !class.is_some_and(Class::is_visible) {
+            if examined.is_stable {
+                self.harmless
+                    .extend(examined.partings.iter().flatten().cloned());
+            }
+            self.unconfirmed += u64::from(reason == Reason::Difference);
+        }
+        if class.is_some() {
+            let key = self.key(&examined);
+            if let Some(key) = key.filter(|(identity, _)| identity.class.is_visible()) {
+                if self.known.insert(key) {
+                    self.last_new = Instant::now();
+                }
+            }
+            self.shown.push(Shown {
+                examined,
+                engine: self.engine,
+            });
+        }
+        Ok(())
+    }
+
+    fn key(&self, examined: &Examined) -> Option<Key> {
+        let identity = examined.identity(&self.harmless)?;
+        let accepted = self.options.expectations.accept(examined, &self.harmless);
+        Some((identity, accepted))
+    }
+
+    /// Visible and not accepted.
+    fn differences(&self) -> usize {
+        self.known
+            .iter()
+            .filter(|(_, accepted)| accepted.is_none())
+            .count()
+    }
+
+    /// One finding per difference, made as small as possible.
+    fn minimise(&mut self) -> Result<Vec<Finding>> {
+        let mut groups: BTreeMap<Key, Vec<Shown>> = BTreeMap::new();
+        for shown in std::mem::take(&mut self.shown) {
+            if let Some(key) = self.key(&shown.examined) {
+                groups.entry(key).or_default().push(shown);
+            }
+        }
+        let count = groups.len().clamp(1, MAX_FINDINGS) as u32;
+        let time = MINIMISE.min(MINIMISE_ALL / count);
+        let mut findings: Vec<Finding> = Vec::new();
+        for (index, (key, group)) in groups.into_iter().take(MAX_FINDINGS).enumerate() {
+            self.watch
+                .step(&format!("minimising {} of {count}", index + 1));
+            let inputs = group.len();
+            let smallest = group
+                .into_iter()
+                .min_by_key(|shown| shown.examined.input.weight());
+            let Some(Shown { examined, engine }) = smallest else {
+                continue;
+            };
+            let found = examined.input.clone();
+            let is_same = |examined: &Examined| self.key(examined).as_ref() == Some(&key);
+            let minimiser = Minimiser {
+                programs: self.programs,
+                template: Some(&self.options.sources.template),
+                is_same: &is_same,
+                // Nobody will look at it for long.
+                time: if key.0.class.is_visible() {
+                    time
+                } else {
+                    time / 4
+                },
+            };
+            let smaller = minimiser.minimise(examined)?;
+            findings.push(
+                report::Origin {
+                    number: index + 1,
+                    engine,
+                    inputs,
+                    found,
+                    accepted: key.1.map(|indices| self.expectation_texts(&indices)),
+                }
+                .finding(&smaller, &self.harmless, self.programs),
+            );
+        }
+        Ok(findings)
+    }
+
+    fn expectation_texts(&self, indices: &[usize]) -> Vec<String> {
+        let texts = self.options.expectations.texts().enumerate();
+        texts
+            .filter(|(index, _)| indices.contains(index))
+            .map(|(_, text)| text.to_string())
+            .collect()
+    }
+
+    fn report(&self, findings: Vec<Finding>, engines: Vec<EngineReport>, time: Duration) -> Report {
+        let accepted: HashSet<&String> = findings
+            .iter()
+            .flat_map(|f| f.accepted.iter().flatten())
+            .collect();
+        let (matched, stale) = self
+            .options
+            .expectations
+            .texts()
+            .map(str::to_string)
+            .partition(|text| accepted.contains(text));
+        let mut report = Report {
+            verdict: Verdict::Inconclusive,
+            bound: None,
+            versions: self.programs.names.clone(),
+            template: self.programs.template.clone(),
+            seconds: time.as_secs_f64(),
+            examined: self.examined,
+            unexamined: self.unexamined,
+            unconfirmed: self.unconfirmed,
+            engines,
+            findings,
+            matched_expectations: matched,
+            stale_expectations: stale,
+        };
+        report.judge();
+        report
+    }
+}
+
+impl Sink for Search<'_> {
+    fn progress(&mut self, runs: u64, paths: u64) {
+        let progress = Progress {
+            runs,
+            paths,
+            differences: self.differences(),
+        };
+        if let Some(engine) = self.engine {
+            self.watch.searching(engine, progress);
+        }
+    }
+
+    fn candidates(&mut self, candidates: Vec<Candidate>) -> Result<()> {
+        for reason in [Reason::Difference, Reason::Crash, Reason::Path] {
+            let mut inputs: Vec<&Input> = candidates
+                .iter()
+                .filter(|candidate| candidate.reason == reason)
+                .map(|candidate| &candidate.input)
+                .filter(|input| !self.seen.contains(input))
+                .collect();
+            inputs.sort_by_key(|input| input.weight());
+            inputs.dedup();
+            // Small ones are easier to understand, but only all sizes show all differences.
+            let step = inputs.len().div_ceil(MANY).max(1);
+            self.unexamined += (inputs.len() - inputs.len().div_ceil(step)) as u64;
+            for input in inputs.into_iter().step_by(step) {
+                self.examine(input, reason)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wants_more(&self) -> bool {
+        if !self.options.stops_early || self.differences() == 0 {
+            return true;
+        }
+        // A search that took long to find something may take as long again.
+        let until_last = self.last_new.duration_since(self.start);
+        self.last_new.elapsed() < QUIET.max(until_last)
+    }
+
+    fn observer(&mut self) -> &mut dyn Observer {
+        &mut *self.watch
+    }
+}

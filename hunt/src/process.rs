@@ -1,0 +1,316 @@
+//! Runs a program on an input, alone, and keeps what it did.
+//!
+//! It runs in a directory of its own, which has the input's files, as the leader of a process group that does not
+//! outlive the run, and its outputs are pipes. Both versions get the same name and the same environment.
+
+use crate::input::{file_name, write, Input};
+use p3_passes::{Error, Result};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// More output than this ends a run: nobody could look at it.
+const MAX_OUTPUT: usize = 16 << 20;
+/// The largest file that a program may write.
+const MAX_FILE: u64 = 64 << 20;
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    Exit(i32),
+    /// The signal's name without SIG.
+    Signal(String),
+    /// It ran too long and was killed.
+    TimedOut,
+    /// It wrote too much and was killed.
+    TooMuchOutput,
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Status::Exit(code) => write!(f, "exit {code}"),
+            Status::Signal(name) => write!(f, "signal {name}"),
+            Status::TimedOut => f.write_str("no end"),
+            Status::TooMuchOutput => f.write_str("endless output"),
+        }
+    }
+}
+
+impl Status {
+    fn of(status: ExitStatus) -> Status {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Status::Exit(code),
+            (None, signal) => Status::Signal(signal_name(signal.unwrap_or_default())),
+        }
+    }
+
+    /// Whether the program was ended by a fault of its own, an abort included.
+    pub fn is_crash(&self) -> bool {
+        let names = ["ABRT", "BUS", "FPE", "ILL", "SEGV", "SYS", "TRAP"];
+        matches!(self, Status::Signal(name) if names.contains(&name.as_str()))
+    }
+}
+
+fn signal_name(number: i32) -> String {
+    let known = [
+        (libc::SIGABRT, "ABRT"),
+        (libc::SIGALRM, "ALRM"),
+        (libc::SIGBUS, "BUS"),
+        (libc::SIGFPE, "FPE"),
+        (libc::SIGHUP, "HUP"),
+        (libc::SIGILL, "ILL"),
+        (libc::SIGINT, "INT"),
+        (libc::SIGKILL, "KILL"),
+        (libc::SIGPIPE, "PIPE"),
+        (libc::SIGQUIT, "QUIT"),
+        (libc::SIGSEGV, "SEGV"),
+        (libc::SIGSYS, "SYS"),
+        (libc::SIGTERM, "TERM"),
+        (libc::SIGTRAP, "TRAP"),
+        (libc::SIGUSR1, "USR1"),
+        (libc::SIGUSR2, "USR2"),
+        (libc::SIGXFSZ, "XFSZ"),
+    ];
+    match known.iter().find(|(known, _)| *known == number) {
+        Some((_, name)) => (*name).to_string(),
+        None => number.to_string(),
+    }
+}
+
+/// What a program did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub status: Status,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+/// How to run a program.
+pub struct Run<'a> {
+    /// The executable.
+    pub program: &'a Path,
+    /// Its `argv[0]`.
+    pub name: &'a OsStr,
+    /// What it is given.
+    pub input: &'a Input,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Variables that it finds besides this process's.
+    pub variables: Vec<(&'static str, OsString)>,
+}
+
+impl Run<'_> {
+    /// Runs it.
+    pub fn run(&self) -> Result<Ended> {
+        let scratch = tempfile::tempdir().map_err(|e| Error::bad_input(std::env::temp_dir(), e))?;
+        let directory = scratch.path().join("run");
+        fs::create_dir(&directory).map_err(|e| Error::bad_input(&directory, e))?;
+        for (index, contents) in self.input.files.iter().enumerate() {
+            write(&directory.join(file_name(index)), contents)?;
+        }
+        let stdin = scratch.path().join("stdin");
+        write(&stdin, &self.input.stdin)?;
+        let stdin = File::open(&stdin).map_err(|e| Error::bad_input(&stdin, e))?;
+
+        let mut command = Command::new(self.program);
+        command
+            .arg0(self.name)
+            .args(self.input.arguments.iter().map(|a| OsStr::from_bytes(a)))
+            .current_dir(&directory)
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        for (name, _) in std::env::vars_os() {
+            if name.as_bytes().starts_with(b"P3_") {
+                command.env_remove(name);
+            }
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let mut child = spawn(&mut command)
+            .map_err(|e| Error::bad_input(self.program, format!("cannot run: {e}")))?;
+        let ended = attend(&mut child, self.timeout);
+        kill_group(&child);
+        let status = child.wait();
+        let broken = |e: io::Error| Error::internal("process", format!("cannot wait: {e}"));
+        let mut ended = ended.map_err(broken)?;
+        if ended.status == Status::Exit(-1) {
+            ended.status = Status::of(status.map_err(broken)?);
+        }
+        Ok(ended)
+    }
+}
+
+/// Starts a command as the leader of a process group; it does not outlive this thread.
+pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
+    command.process_group(0);
+    // SAFETY: the closure makes nothing but system calls between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            let none = libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            };
+            libc::setrlimit(libc::RLIMIT_CORE, &none);
+            let size = libc::rlimit {
+                rlim_cur: MAX_FILE,
+                rlim_max: libc::RLIM_INFINITY,
+            };
+            libc::setrlimit(libc::RLIMIT_FSIZE, &size);
+            Ok(())
+        })
+    };
+    command.spawn()
+}
+
+pub(crate) fn kill_group(leader: &Child) {
+    // SAFETY: a system call on numbers; a group that is gone gives an error.
+    unsafe { libc::kill(-(leader.id() as i32), libc::SIGKILL) };
+}
+
+/// Reads the child's outputs until it has ended. The status is the child's own if it is `exit -1`.
+fn attend(child: &mut Child, timeout: Duration) -> io::Result<Ended> {
+    let deadline = Instant::now() + timeout;
+    let pid = Pid::from_raw(child.id() as i32).ok_or(io::ErrorKind::NotFound)?;
+    let gone = pidfd_open(pid, PidfdFlags::empty())?;
+    let mut stdout = Output::of(child.stdout.take());
+    let mut stderr = Output::of(child.stderr.take());
+    let mut status = None;
+    while status.is_none() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            status = Some(Status::TimedOut);
+            break;
+        }
+        // Rounded up, so that the deadline has passed when it wakes up.
+        let wait = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        let mut fds = vec![PollFd::new(&gone, PollFlags::IN)];
+        fds.extend(stdout.poll_fd());
+        fds.extend(stderr.poll_fd());
+        match poll(&mut fds, Some(&wait)) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(e) => return Err(e.into()),
+        }
+        let has_ended = !fds[0].revents().is_empty();
+        drop(fds);
+        // What it wrote before its end is in the pipes.
+        while stdout.read_some()? | stderr.read_some()? {
+            if stdout.data.len().max(stderr.data.len()) > MAX_OUTPUT {
+                status = Some(Status::TooMuchOutput);
+                break;
+            }
+        }
+        if has_ended {
+            status.get_or_insert(Status::Exit(-1));
+        }
+    }
+    Ok(Ended {
+        status: status.unwrap_or(Status::TimedOut),
+        stdout: stdout.data,
+        stderr: stderr.data,
+    })
+}
+
+/// One of the child's outputs, up to its end.
+struct Output<R> {
+    pipe: Option<R>,
+    data: Vec<u8>,
+}
+
+impl<R: Read + AsFd> Output<R> {
+    fn of(pipe: Option<R>) -> Output<R> {
+        Output {
+            pipe,
+            data: Vec::new(),
+        }
+    }
+
+    fn poll_fd(&self) -> Option<PollFd<'_>> {
+        self.pipe
+            .as_ref()
+            .map(|pipe| PollFd::new(pipe, PollFlags::IN))
+    }
+
+    /// Reads what is there now; whether there was anything.
+    fn read_some(&mut self) -> io::Result<bool> {
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(false);
+        };
+        let mut fds = [PollFd::new(pipe, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec::default()))?;
+        if fds[0].revents().is_empty() {
+            return Ok(false);
+        }
+        let mut buffer = [0; 1 << 16];
+        let size = pipe.read(&mut buffer)?;
+        self.data.extend_from_slice(&buffer[..size]);
+        if size == 0 {
+            self.pipe = None;
+        }
+        Ok(size > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, input: &Input, timeout: u64) -> Ended {
+        let mut arguments = vec![b"-c".to_vec(), script.as_bytes().to_vec(), b"sh".to_vec()];
+        arguments.extend(input.arguments.iter().cloned());
+        let input = Input {
+            arguments,
+            ..input.clone()
+        };
+        let run = Run {
+            program: Path::new("/bin/sh"),
+            name: OsStr::new("sh"),
+            input: &input,
+            timeout: Duration::from_millis(timeout),
+            variables: Vec::new(),
+        };
+        run.run().unwrap()
+    }
+
+    #[test]
+    fn everything_is_kept() {
+        let input = Input {
+            arguments: vec![b"\xff".to_vec()],
+            stdin: b"in\n".to_vec(),
+            files: vec![b"file\n".to_vec()],
+        };
+        let ended = sh("cat - A; printf %s \"$1\" >&2; exit 3", &input, 5000);
+        assert_eq!(ended.status, Status::Exit(3));
+        assert_eq!(ended.stdout, b"in\nfile\n");
+        assert_eq!(ended.stderr, b"\xff");
+    }
+
+    #[test]
+    fn ends_of_all_kinds() {
+        let none = Input::default();
+        let crash = sh("kill -SEGV $$", &none, 5000);
+        assert_eq!(crash.status, Status::Signal("SEGV".into()));
+        assert!(crash.status.is_crash());
+        assert_eq!(sh("sleep 60", &none, 100).status, Status::TimedOut);
+        assert_eq!(sh("yes", &none, 20_000).status, Status::TooMuchOutput);
+        // Somebody else still has the pipe.
+        let left = Instant::now();
+        let background = sh("echo a; sleep 60 & exit 1", &none, 20_000);
+        assert_eq!(background.status, Status::Exit(1));
+        assert_eq!(background.stdout, b"a\n");
+        assert!(left.elapsed() < Duration::from_secs(10));
+    }
+}

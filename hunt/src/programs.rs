@@ -1,0 +1,325 @@
+//! The executables of a comparison: each version alone, plain and with sanitizers, and a product that says where
+//! the versions part.
+//!
+//! They stay in the comparison's folder, so that it can be repeated later.
+
+use crate::input::{read, write, Input};
+use crate::place::Place;
+use crate::process::{Ended, Run};
+use crate::sanitizer::{self, SanitizerReport};
+use crate::template::Template;
+use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
+use p3_passes::load;
+use p3_passes::pipeline::{self, Observer, Options};
+use p3_passes::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The description of the programs, in their folder.
+const LIST: &str = "programs.json";
+
+/// What to build the programs from.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// How the versions are merged; the checks are chosen here.
+    pub merge: Options,
+    /// Flags for clang.
+    pub flags: Vec<OsString>,
+    /// The program's name, its `argv[0]`.
+    pub program: String,
+    /// Which inputs it takes.
+    pub template: Template,
+    /// How long a run may take.
+    pub timeout: Duration,
+}
+
+/// The programs, in one folder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Programs {
+    /// The versions' names, oldest first.
+    pub names: Vec<String>,
+    /// Their `argv[0]`.
+    pub program: String,
+    /// Per version, where its sources were compiled.
+    pub sources: Vec<Vec<PathBuf>>,
+    /// The template of the inputs.
+    pub template: String,
+    /// How long a run may take, in milliseconds.
+    pub timeout: u64,
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+/// How a version is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// As it is.
+    Plain,
+    /// With AddressSanitizer, and what it was compiled with.
+    Checked,
+}
+
+/// What a version did under sanitizers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// How it ended.
+    pub ended: Ended,
+    /// What the sanitizers said.
+    pub report: Option<SanitizerReport>,
+}
+
+/// A place where versions that ran in lock-step parted, or returned different values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Parting {
+    /// `branch`, `switch`, `call` or `return`.
+    pub kind: String,
+    /// One per version; none if it was not there.
+    pub places: Vec<Option<Place>>,
+}
+
+impl Programs {
+    /// Builds all programs in `folder`, which exists; returns warnings, too.
+    pub fn build(
+        sources: &Sources,
+        folder: &Path,
+        observe: &mut dyn Observer,
+    ) -> Result<(Programs, Vec<String>)> {
+        let inputs = &sources.merge.inputs;
+        let mut programs = Programs {
+            names: inputs.iter().map(load::Input::name).collect(),
+            program: sources.program.clone(),
+            sources: Vec::new(),
+            template: sources.template.to_string(),
+            timeout: sources.timeout.as_millis() as u64,
+            folder: absolute(folder)?,
+        };
+        // LLVM reads files one after the other; the compilers run beside each other.
+        let mut jobs = Vec::new();
+        let mut libraries = Vec::new();
+        for (index, input) in inputs.iter().enumerate() {
+            for kind in [Build::Plain, Build::Checked] {
+                let sanitizers = match kind {
+                    Build::Plain => Vec::new(),
+                    Build::Checked => vec![Sanitizer::Address],
+                };
+                let options = AloneOptions {
+                    version: input.clone(),
+                    output: programs.path(index, kind),
+                    sanitizers,
+                    flags: sources.flags.clone(),
+                    native_libraries: sources.merge.native_libraries.clone(),
+                };
+                let job = build::prepare_alone(&options, observe)?;
+                if kind == Build::Plain {
+                    programs.sources.push(job.source_directories().to_vec());
+                    for sanitizer in job.sanitizers() {
+                        if !libraries.contains(sanitizer) {
+                            libraries.push(*sanitizer);
+                        }
+                    }
+                }
+                jobs.push(job);
+            }
+        }
+        let mut warnings = programs.write_product(sources, observe)?;
+        let options = BuildOptions {
+            product: programs.product(),
+            output: programs.places_program(),
+            sanitizers: libraries,
+            flags: sources.flags.clone(),
+        };
+        jobs.push(build::prepare(&options, observe)?);
+        warnings.extend(run_all(jobs)?);
+        let text = serde_json::to_vec_pretty(&programs).map_err(internal)?;
+        write(&folder.join(LIST), &text)?;
+        Ok((programs, warnings))
+    }
+
+    /// Finds programs that were built before.
+    pub fn open(folder: &Path) -> Result<Programs> {
+        let path = folder.join(LIST);
+        let mut programs: Programs =
+            serde_json::from_slice(&read(&path)?).map_err(|e| Error::bad_input(&path, e))?;
+        programs.folder = absolute(folder)?;
+        Ok(programs)
+    }
+
+    /// Whether `folder` has programs.
+    pub fn are_in(folder: &Path) -> bool {
+        folder.join(LIST).is_file()
+    }
+
+    /// The folder that they are in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The executable of a version.
+    pub fn path(&self, version: usize, kind: Build) -> PathBuf {
+        let suffix = match kind {
+            Build::Plain => "",
+            Build::Checked => ".checked",
+        };
+        self.folder.join(format!("{}{suffix}", version + 1))
+    }
+
+    fn product(&self) -> PathBuf {
+        self.folder.join("places.bc")
+    }
+
+    fn places_program(&self) -> PathBuf {
+        self.folder.join("places")
+    }
+
+    /// The product that says where versions part. Conditions that are not folded have more places.
+    fn write_product(&self, sources: &Sources, observe: &mut dyn Observer) -> Result<Vec<String>> {
+        let options = Options {
+            prepare: pipeline::PrepareLevel::None,
+            checks: checks("output,status,divergence,returns")?,
+            ..sources.merge.clone()
+        };
+        write_product(&self.product(), &options, observe)
+    }
+
+    fn run(
+        &self,
+        path: &Path,
+        input: &Input,
+        variables: Vec<(&'static str, OsString)>,
+    ) -> Result<Ended> {
+        Run {
+            program: path,
+            name: OsStr::new(&self.program),
+            input,
+            timeout: Duration::from_millis(self.timeout),
+            variables,
+        }
+        .run()
+    }
+
+    /// Runs a version as it is.
+    pub fn run_plain(&self, version: usize, input: &Input) -> Result<Ended> {
+        // Bitcode that was compiled with a sanitizer says what it finds here, too.
+        let none = scratch()?;
+        let log = sanitizer::variables(&none.path().join("log"));
+        self.run(&self.path(version, Build::Plain), input, log)
+    }
+
+    /// Runs a version under sanitizers.
+    pub fn run_checked(&self, version: usize, input: &Input) -> Result<Checked> {
+        let logs = scratch()?;
+        let variables = sanitizer::variables(&logs.path().join("log"));
+        let ended = self.run(&self.path(version, Build::Checked), input, variables)?;
+        let mut text = Vec::new();
+        let entries = fs::read_dir(logs.path()).map_err(|e| Error::bad_input(logs.path(), e))?;
+        for entry in entries.flatten() {
+            text.extend(read(&entry.path())?);
+        }
+        let report = SanitizerReport::parse(&String::from_utf8_lossy(&text));
+        Ok(Checked { ended, report })
+    }
+
+    /// Where the versions part on this input, in the order in which they did; none if the product did not come to
+    /// its end.
+    pub fn partings(&self, input: &Input) -> Result<Option<Vec<Parting>>> {
+        let out = scratch()?;
+        let variables = vec![
+            ("P3_OUTDIR", out.path().into()),
+            ("P3_SHOW", "none".into()),
+            ("P3_STATUS", "1".into()),
+            ("P3_ON_DIVERGENCE", "count".into()),
+        ];
+        self.run(&self.places_program(), input, variables)?;
+        let path = out.path().join("report.json");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let report: ProductReport = serde_json::from_slice(&read(&path)?).map_err(internal)?;
+        let partings = report.divergences.into_iter().chain(report.returns);
+        let parting = |reported: Reported| Parting {
+            kind: reported.kind,
+            places: reported
+                .places
+                .into_iter()
+                .map(|place| place.map(|text| Place::parse(&text)))
+                .collect(),
+        };
+        Ok(Some(partings.map(parting).collect()))
+    }
+}
+
+/// The part of a product's report.json that is needed here.
+#[derive(Deserialize)]
+struct ProductReport {
+    divergences: Vec<Reported>,
+    returns: Vec<Reported>,
+}
+
+#[derive(Deserialize)]
+struct Reported {
+    kind: String,
+    places: Vec<Option<String>>,
+}
+
+/// Merges and writes a product. Returns warnings.
+pub(crate) fn write_product(
+    path: &Path,
+    options: &Options,
+    observe: &mut dyn Observer,
+) -> Result<Vec<String>> {
+    let context = p3_passes::new_context();
+    let merged = pipeline::merge(&context, options, observe)?;
+    let mut names = Vec::new();
+    for copy in &merged.copies {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("{stem}{}", copy.suffix);
+        write(&path.with_file_name(&name), &copy.data)?;
+        names.push(name);
+    }
+    p3_passes::native::record(&context, &merged.module, &names)?;
+    write(path, merged.module.write_bitcode_to_memory().as_slice())?;
+    Ok(merged.report.warnings)
+}
+
+/// Programs run in directories of their own.
+fn absolute(folder: &Path) -> Result<PathBuf> {
+    std::path::absolute(folder).map_err(|e| Error::bad_input(folder, e))
+}
+
+fn checks(list: &str) -> Result<pipeline::ProductChecks> {
+    pipeline::ProductChecks::parse(list).map_err(|e| Error::internal("hunt", e))
+}
+
+/// Two compilers at a time. Returns warnings, each once.
+fn run_all(jobs: Vec<Job>) -> Result<Vec<String>> {
+    let mut warnings: Vec<String> = Vec::new();
+    let mut jobs = jobs.into_iter().peekable();
+    while jobs.peek().is_some() {
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let running: Vec<_> = jobs
+                .by_ref()
+                .take(2)
+                .map(|job| scope.spawn(|| job.run()))
+                .collect();
+            running.into_iter().map(|thread| thread.join()).collect()
+        });
+        for result in results {
+            let panicked = |_| Error::internal("build", "a thread ended by a panic");
+            warnings.extend(result.map_err(panicked)??);
+        }
+    }
+    warnings.sort();
+    warnings.dedup();
+    Ok(warnings)
+}
+
+pub(crate) fn scratch() -> Result<tempfile::TempDir> {
+    tempfile::tempdir().map_err(|e| Error::bad_input(std::env::temp_dir(), e))
+}
+
+pub(crate) fn internal(error: impl std::fmt::Display) -> Error {
+    Error::internal("hunt", error)
+}

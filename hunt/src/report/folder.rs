@@ -1,0 +1,168 @@
+//! The folder of each finding: its input as files, what the versions wrote, and a script that shows it again.
+
+use super::{Finding, Report};
+use crate::examine::Class;
+use crate::input::{file_name, write as write_file, Input};
+use crate::programs::{internal, Programs};
+use crate::template::Template;
+use crate::words::for_shell;
+use p3_passes::{Error, Result};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+const SCRIPT: &str = include_str!("repro.sh");
+
+/// Writes the folders of all findings into `folder`; those of earlier ones go.
+pub(super) fn write(report: &Report, folder: &Path, programs: &Programs) -> Result<()> {
+    let all = folder.join("findings");
+    if all.exists() {
+        fs::remove_dir_all(&all).map_err(|e| Error::bad_input(&all, e))?;
+    }
+    let template = Template::parse(&report.template).map_err(internal)?;
+    for finding in &report.findings {
+        let folder = folder.join(&finding.folder);
+        write_finding(
+            finding,
+            &folder,
+            &template,
+            programs,
+            "$here/../../programs",
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes one finding's folder; `place` is the folder of the programs, as a shell reads it in the script.
+fn write_finding(
+    finding: &Finding,
+    folder: &Path,
+    template: &Template,
+    programs: &Programs,
+    place: &str,
+) -> Result<()> {
+    let cannot = |e| Error::bad_input(folder, format!("cannot write: {e}"));
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let input = finding
+        .input
+        .input()
+        .ok_or_else(|| internal("an input that is no input"))?;
+    input.write(folder)?;
+    if let Some(raw) = template.encode(&input) {
+        write_file(&folder.join("input"), &raw)?;
+    }
+    for (version, number) in finding.versions.iter().zip(1..) {
+        let [stdout, stderr] = &version.outputs;
+        write_file(&folder.join(format!("{number}.stdout")), stdout)?;
+        write_file(&folder.join(format!("{number}.stderr")), stderr)?;
+        let status = format!("{}\n", version.status);
+        write_file(&folder.join(format!("{number}.status")), status.as_bytes())?;
+        if let Some(report) = &version.sanitizer {
+            write_file(
+                &folder.join(format!("{number}.sanitizer")),
+                report.text.as_bytes(),
+            )?;
+        }
+    }
+    let path = folder.join("repro.sh");
+    write_file(
+        &path,
+        script(finding, &input, &programs.program, place).as_bytes(),
+    )?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(cannot)
+}
+
+/// Writes one finding into a folder anywhere.
+pub fn write_alone(finding: &Finding, folder: &Path, programs: &Programs) -> Result<()> {
+    let template = Template::parse(&programs.template).map_err(internal)?;
+    let place = std::path::absolute(programs.folder()).map_err(internal)?;
+    let place = for_shell(place.as_os_str().as_bytes());
+    write_finding(finding, folder, &template, programs, &place)
+}
+
+fn script(finding: &Finding, input: &Input, program: &str, place: &str) -> String {
+    let suffix = match finding.class {
+        Class::NewCrash | Class::FixedCrash => ".checked",
+        _ => "",
+    };
+    let files: Vec<String> = (0..input.files.len()).map(file_name).collect();
+    let versions: Vec<&str> = finding.versions.iter().map(|v| v.name.as_str()).collect();
+    let title = format!("{}: {}", versions.join(" and "), finding.class);
+    // What stands in a comment has one line.
+    let title: String = title
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    SCRIPT
+        .replacen("{{title}}", &title, 1)
+        .replacen("{{programs}}", place, 1)
+        .replacen("{{suffix}}", suffix, 2)
+        .replacen("{{files}}", &files.join(" "), 1)
+        .replacen("{{program}}", &for_shell(program.as_bytes()), 1)
+        .replacen("{{arguments}}", &arguments(input), 1)
+}
+
+fn arguments(input: &Input) -> String {
+    let words: Vec<String> = input.arguments.iter().map(|a| for_shell(a)).collect();
+    words.join(" ")
+}
+
+/// Standard input up to this size is shown as a command.
+const SHORT: usize = 200;
+
+/// How one types it, in a shell, beside the input's files.
+pub(super) fn command(input: &Input, program: &str) -> String {
+    let mut text = for_shell(program.as_bytes());
+    if !input.arguments.is_empty() {
+        text = format!("{text} {}", arguments(input));
+    }
+    match input.stdin.len() {
+        0 => format!("{text} < /dev/null"),
+        1..=SHORT => {
+            let printable = |b: &u8| (b' '..0x7f).contains(b) || *b == b'\n' || *b == b'\t';
+            let format = match input.stdin.iter().all(|b| printable(b) && *b != b'\'') {
+                // The escapes that printf knows, in quotes that keep them.
+                true => {
+                    let text = String::from_utf8_lossy(&input.stdin).replace('\\', "\\\\");
+                    let text = text
+                        .replace('%', "%%")
+                        .replace('\n', "\\n")
+                        .replace('\t', "\\t");
+                    format!("'{text}'")
+                }
+                false => {
+                    let bytes = input.stdin.iter().map(|b| match b {
+                        b'%' => "%%".to_string(),
+                        b'\\' => "\\\\".to_string(),
+                        b' '..=b'~' if *b != b'\'' => char::from(*b).to_string(),
+                        _ => format!("\\{b:03o}"),
+                    });
+                    format!("'{}'", bytes.collect::<String>())
+                }
+            };
+            format!("printf {format} | {text}")
+        }
+        _ => format!("{text} < stdin"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn commands_say_exactly_what_was_tried() {
+        for stdin in [&b"a b\n"[..], b"50%\\n\t", b"it's \x00\xff%\\1"] {
+            let input = Input {
+                arguments: vec![b"-".to_vec()],
+                stdin: stdin.to_vec(),
+                files: Vec::new(),
+            };
+            let text = command(&input, "cat");
+            let done = Command::new("bash").args(["-c", &text]).output().unwrap();
+            assert_eq!(done.stdout, stdin, "{text}");
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! What was found, as data; written as report.json, report.html and one folder per finding.
+
+mod folder;
+mod html;
+
+pub use folder::write_alone;
+
+use crate::engine::{Engine, EngineReport};
+use crate::examine::{Class, Crash, Examined};
+use crate::expect;
+use crate::input::{write as write_file, Input, JsonBytes};
+use crate::place::{Place, Sources};
+use crate::programs::{internal, Parting, Programs};
+use crate::sanitizer::SanitizerReport;
+use p3_passes::Result;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// What the search came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// There are differences that nobody accepted.
+    Different,
+    /// None were found; there may be some.
+    NoneFound,
+    /// There are none: an engine followed every path within the bound.
+    EquivalentWithinBound,
+    /// The engines could not do their work.
+    Inconclusive,
+}
+
+/// Everything that is known at the end; `report.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    pub verdict: Verdict,
+    /// Within what bound the verdict holds, for people.
+    pub bound: Option<String>,
+    /// The versions' names.
+    pub versions: Vec<String>,
+    /// Which inputs were tried.
+    pub template: String,
+    /// How long everything took.
+    pub seconds: f64,
+    /// Inputs that were run on the versions alone.
+    pub examined: u64,
+    /// Inputs that engines proposed and nobody looked at.
+    pub unexamined: u64,
+    /// Inputs on which the product showed a difference that the versions alone did not show.
+    pub unconfirmed: u64,
+    pub engines: Vec<EngineReport>,
+    pub findings: Vec<Finding>,
+    pub matched_expectations: Vec<String>,
+    /// Expectations that accepted nothing.
+    pub stale_expectations: Vec<String>,
+}
+
+/// A difference.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// Counted from 1.
+    pub number: usize,
+    pub class: Class,
+    /// What is different, in one line.
+    pub summary: String,
+    /// Its folder, in the report's.
+    pub folder: String,
+    /// None: one of the seeds showed it.
+    pub engine: Option<Engine>,
+    /// How many inputs showed it.
+    pub inputs: usize,
+    /// The expectations that accept it.
+    pub accepted: Option<Vec<String>>,
+    /// The line that would accept it.
+    pub suggestion: Option<String>,
+    pub input: JsonInput,
+    /// How many bytes the input had before it was minimised.
+    pub weight_before: usize,
+    /// Where the versions parted, or crashed; one per version.
+    pub places: Vec<Option<SourcePlace>>,
+    /// All places where they parted, in the order in which they did; none if that is not known.
+    pub partings: Option<Vec<Parting>>,
+    pub versions: Vec<VersionReport>,
+    /// Where each stream of the second version first differs from the first's.
+    pub differences: Vec<Difference>,
+}
+
+/// An input, for people and programs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JsonInput {
+    /// As one types it in a shell.
+    pub command: String,
+    pub arguments: Vec<JsonBytes>,
+    pub stdin: JsonBytes,
+    pub files: Vec<JsonBytes>,
+    pub weight: usize,
+}
+
+/// A place with the lines around it, where the source can be read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SourcePlace {
+    pub file: String,
+    pub line: u32,
+    /// Numbers and texts.
+    pub source: Vec<(u32, String)>,
+}
+
+/// What a version did.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct VersionReport {
+    pub name: String,
+    pub status: String,
+    pub stdout: JsonBytes,
+    pub stderr: JsonBytes,
+    pub crash: Option<Crash>,
+    pub sanitizer: Option<SanitizerReport>,
+    #[serde(skip)]
+    pub(crate) outputs: [Vec<u8>; 2],
+}
+
+/// Where two streams differ first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// `stdout` or `stderr`.
+    pub stream: String,
+    /// Equal bytes before it.
+    pub offset: usize,
+    /// Counted from 1.
+    pub line: usize,
+    /// In bytes, counted from 1.
+    pub column: usize,
+    /// The differing bytes; none where a stream has ended.
+    pub bytes: [Option<u8>; 2],
+}
+
+/// Where a finding comes from.
+pub struct Origin {
+    /// Counted from 1.
+    pub number: usize,
+    /// None: none, the input was given.
+    pub engine: Option<Engine>,
+    /// How many inputs showed it.
+    pub inputs: usize,
+    /// Before it was minimised.
+    pub found: Input,
+    /// The expectations that accept it.
+    pub accepted: Option<Vec<String>>,
+}
+
+/// Lines shown before and after a place.
+const CONTEXT: u32 = 3;
+
+impl Origin {
+    /// The finding that these results are.
+    pub fn finding(
+        self,
+        examined: &Examined,
+        harmless: &HashSet<Parting>,
+        programs: &Programs,
+    ) -> Finding {
+        let class = examined.class().unwrap_or(Class::Flow);
+        let places = expect::places(examined, harmless);
+        let versions: Vec<VersionReport> = (0..programs.names.len())
+            .map(|version| VersionReport::of(examined, version, programs))
+            .collect();
+        let differences = differences(examined);
+        let source = |(place, directories): (&Option<Place>, &Vec<_>)| {
+            let place = place.as_ref()?;
+            let mut sources = Sources::new(directories.iter().cloned());
+            Some(SourcePlace {
+                file: place.file.clone(),
+                line: place.line,
+                source: sources.around(place, CONTEXT),
+            })
+        };
+        Finding {
+            number: self.number,
+            class,
+            summary: summary(class, examined, &differences),
+            folder: format!("findings/{:02}-{}", self.number, class.word()),
+            engine: self.engine,
+            inputs: self.inputs,
+            accepted: self.accepted,
+            suggestion: expect::suggestion(&places),
+            input: JsonInput::of(&examined.input, &programs.program),
+            weight_before: self.found.weight(),
+            places: places.iter().zip(&programs.sources).map(source).collect(),
+            partings: examined.partings.clone(),
+            versions,
+            differences,
+        }
+    }
+}
+
+/// One line that says what is different.
+fn summary(class: Class, examined: &Examined, differences: &[Difference]) -> String {
+    let crash = |crash: Crash| match &crash.function {
+        Some(function) => format!("{} in {function}", crash.line),
+        None => crash.line,
+    };
+    let statuses = || {
+        let [old, new] = [0, 1].map(|version| &examined.plain[version].status);
+        format!("{old} became {new}")
+    };
+    match class {
+        Class::NewCrash => examined.crash(1).map(crash).unwrap_or_default(),
+        Class::FixedCrash => examined.crash(0).map(crash).unwrap_or_default(),
+        Class::Status => statuses(),
+        Class::Output => {
+            let mut parts: Vec<String> = differences
+                .iter()
+                .map(|d| {
+                    format!(
+                        "{} differs from line {}, column {} on",
+                        d.stream, d.line, d.column
+                    )
+                })
+                .collect();
+            if examined.plain[0].status != examined.plain[1].status {
+                parts.push(statuses());
+            }
+            parts.join("; ")
+        }
+        Class::Flow => "other ways to the same result".to_string(),
+    }
+}
+
+fn differences(examined: &Examined) -> Vec<Difference> {
+    let [old, new] = [&examined.plain[0], &examined.plain[1]];
+    let streams = [
+        ("stdout", &old.stdout, &new.stdout),
+        ("stderr", &old.stderr, &new.stderr),
+    ];
+    let different = streams.into_iter().filter(|(_, old, new)| old != new);
+    different
+        .map(|(name, old, new)| first_difference(name, old, new))
+        .collect()
+}
+
+fn first_difference(stream: &str, old: &[u8], new: &[u8]) -> Difference {
+    let offset = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let before = &old[..offset];
+    let line_start = before
+        .iter()
+        .rposition(|b| *b == b'\n')
+        .map_or(0, |at| at + 1);
+    Difference {
+        stream: stream.to_string(),
+        offset,
+        line: before.iter().filter(|b| **b == b'\n').count() + 1,
+        column: offset - line_start + 1,
+        bytes: [old.get(offset).copied(), new.get(offset).copied()],
+    }
+}
+
+impl VersionReport {
+    fn of(examined: &Examined, version: usize, programs: &Programs) -> VersionReport {
+        let ended = &examined.plain[version];
+        VersionReport {
+            name: programs.names[version].clone(),
+            status: ended.status.to_string(),
+            stdout: JsonBytes::of(&ended.stdout),
+            stderr: JsonBytes::of(&ended.stderr),
+            crash: examined.crash(version),
+            sanitizer: examined.checked[version].report.clone(),
+            outputs: [ended.stdout.clone(), ended.stderr.clone()],
+        }
+    }
+}
+
+impl JsonInput {
+    fn of(input: &Input, program: &str) -> JsonInput {
+        JsonInput {
+            command: folder::command(input, program),
+            arguments: input.arguments.iter().map(|a| JsonBytes::of(a)).collect(),
+            stdin: JsonBytes::of(&input.stdin),
+            files: input.files.iter().map(|f| JsonBytes::of(f)).collect(),
+            weight: input.weight(),
+        }
+    }
+
+    /// The input itself.
+    pub fn input(&self) -> Option<Input> {
+        let bytes = |list: &[JsonBytes]| list.iter().map(JsonBytes::bytes).collect::<Option<_>>();
+        Some(Input {
+            arguments: bytes(&self.arguments)?,
+            stdin: self.stdin.bytes()?,
+            files: bytes(&self.files)?,
+        })
+    }
+}
+
+impl Report {
+    /// Visible findings that nobody accepted.
+    pub fn new_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .filter(|finding| finding.class.is_visible() && finding.accepted.is_none())
+    }
+
+    /// Decides the verdict from everything else.
+    pub(crate) fn judge(&mut self) {
+        let has_findings = self.new_findings().next().is_some();
+        let accepted = self
+            .findings
+            .iter()
+            .any(|f| f.class.is_visible() && f.accepted.is_some());
+        let failed = self.engines.iter().all(|engine| engine.failure.is_some());
+        let complete = self.engines.iter().find(|engine| engine.complete);
+        let bounds: Vec<String> = self.engines.iter().map(EngineReport::bound_text).collect();
+        self.bound = (!bounds.is_empty()).then(|| bounds.join("; "));
+        self.verdict = match complete {
+            _ if has_findings => Verdict::Different,
+            _ if failed => Verdict::Inconclusive,
+            // A difference that the versions alone do not show may be one all the same.
+            Some(engine) if self.unconfirmed == 0 && !accepted => {
+                self.bound.clone_from(&engine.bound);
+                Verdict::EquivalentWithinBound
+            }
+            _ => Verdict::NoneFound,
+        };
+    }
+
+    /// The exit status of a command that ends with this report.
+    pub fn exit_status(&self) -> u8 {
+        match self.verdict {
+            Verdict::NoneFound | Verdict::EquivalentWithinBound => 0,
+            Verdict::Different => 1,
+            Verdict::Inconclusive => 5,
+        }
+    }
+
+    /// The verdict in a sentence, with its bound.
+    pub fn sentence(&self) -> String {
+        let bound = self.bound.as_deref().unwrap_or("nothing was tried");
+        let accepted = self
+            .findings
+            .iter()
+            .filter(|f| f.class.is_visible() && f.accepted.is_some())
+            .count();
+        match self.verdict {
+            Verdict::Different => match self.new_findings().count() {
+                1 => "1 difference".to_string(),
+                count => format!("{count} differences"),
+            },
+            Verdict::NoneFound if accepted > 0 => {
+                format!("no difference but {accepted} accepted found within: {bound}")
+            }
+            Verdict::NoneFound => format!("no difference found within: {bound}"),
+            Verdict::EquivalentWithinBound => {
+                format!("equivalent on {bound}: KLEE finished every path")
+            }
+            Verdict::Inconclusive => "inconclusive: the engine failed".to_string(),
+        }
+    }
+}
+
+impl EngineReport {
+    /// What it covered, for people.
+    fn bound_text(&self) -> String {
+        let seconds = self.seconds;
+        match (&self.failure, self.engine) {
+            (Some(failure), engine) => format!("{engine} failed ({failure})"),
+            (None, Engine::Klee) => {
+                let finished = match &self.bound {
+                    Some(bound) => format!("KLEE finished every path of {bound}"),
+                    None => format!("KLEE finished {} paths", self.paths),
+                };
+                match self.limits.is_empty() {
+                    true => format!("{finished} ({seconds:.1} s)"),
+                    false => format!("{finished} ({seconds:.1} s; {})", self.limits.join(", ")),
+                }
+            }
+            (None, engine) => format!("{} runs of {engine} in {seconds:.1} s", self.runs),
+        }
+    }
+}
+
+/// Writes everything into `folder`.
+pub fn write(report: &Report, folder: &Path, programs: &Programs) -> Result<()> {
+    folder::write(report, folder, programs)?;
+    let json = serde_json::to_vec_pretty(report).map_err(internal)?;
+    write_file(&folder.join("report.json"), &json)?;
+    write_file(&folder.join("report.html"), html::page(report).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_counted_in_bytes() {
+        let difference = first_difference("stdout", b"a\nbcd", b"a\nbxd");
+        assert_eq!(
+            (difference.offset, difference.line, difference.column),
+            (3, 2, 2)
+        );
+        assert_eq!(difference.bytes, [Some(b'c'), Some(b'x')]);
+        let ended = first_difference("stdout", b"a\n", b"a\nb");
+        assert_eq!((ended.line, ended.column), (2, 1));
+        assert_eq!(ended.bytes, [None, Some(b'b')]);
+    }
+
+    fn report(engines: Vec<EngineReport>) -> Report {
+        let mut report = Report {
+            verdict: Verdict::Inconclusive,
+            bound: None,
+            versions: vec!["a".into(), "b".into()],
+            template: "@arg:2".into(),
+            seconds: 1.0,
+            examined: 1,
+            unexamined: 0,
+            unconfirmed: 0,
+            engines,
+            findings: Vec::new(),
+            matched_expectations: Vec::new(),
+            stale_expectations: Vec::new(),
+        };
+        report.judge();
+        report
+    }
+
+    fn engine(complete: bool, failure: Option<&str>) -> EngineReport {
+        EngineReport {
+            engine: Engine::Klee,
+            seconds: 2.0,
+            runs: 7,
+            paths: 7,
+            complete,
+            bound: complete.then(|| "all inputs of the form '@arg:2'".to_string()),
+            failure: failure.map(str::to_string),
+            limits: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn equivalence_needs_every_path() {
+        let whole = report(vec![engine(true, None)]);
+        assert_eq!(whole.verdict, Verdict::EquivalentWithinBound);
+        assert_eq!(
+            whole.sentence(),
+            "equivalent on all inputs of the form '@arg:2': KLEE finished every path"
+        );
+        let part = report(vec![engine(false, None)]);
+        assert_eq!((part.verdict, part.exit_status()), (Verdict::NoneFound, 0));
+        assert!(part.sentence().contains("KLEE finished 7 paths (2.0 s)"));
+        let failed = report(vec![engine(false, Some("no memory"))]);
+        assert_eq!(
+            (failed.verdict, failed.exit_status()),
+            (Verdict::Inconclusive, 5)
+        );
+        let mut doubtful = report(vec![engine(true, None)]);
+        doubtful.unconfirmed = 1;
+        doubtful.judge();
+        assert_eq!(doubtful.verdict, Verdict::NoneFound);
+    }
+}

@@ -1,0 +1,183 @@
+//! `p3-ir replay` and `p3-ir minimise`: inputs that `p3-ir diff` has found, again.
+
+use crate::diff::{differences_only, Watch};
+use crate::merge::MergeOptions;
+use crate::progress::Progress;
+use crate::run::seconds;
+use crate::Outcome;
+use anyhow::Context as _;
+use clap::Args;
+use p3_hunt::examine::{examine, Class, Examined};
+use p3_hunt::minimise::Minimiser;
+use p3_hunt::programs::{Programs, Sources};
+use p3_hunt::replay::{self, Kept};
+use p3_hunt::report::{self, Origin};
+use p3_hunt::template::Template;
+use p3_passes::Error;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Arguments of `replay`.
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// Folders that diff has written, those of single findings, or files with the bytes of an input
+    #[arg(required = true, value_name = "FOLDER|INPUT")]
+    paths: Vec<PathBuf>,
+    /// The folder that diff has written, if the inputs are elsewhere
+    #[arg(long = "in", value_name = "DIR")]
+    comparison: Option<PathBuf>,
+    /// Build and run these versions instead of those that diff has compared
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
+    versions: Option<Vec<OsString>>,
+    /// A flag for clang when it builds them (repeatable)
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    clang_flag: Vec<OsString>,
+}
+
+/// Arguments of `minimise`.
+#[derive(Args)]
+pub struct MinimiseArgs {
+    /// The folder of a finding, or a file with the bytes of an input
+    #[arg(value_name = "FOLDER|INPUT")]
+    path: PathBuf,
+    /// The folder that diff has written, if the input is elsewhere
+    #[arg(long = "in", value_name = "DIR")]
+    comparison: Option<PathBuf>,
+    /// The folder for the smaller input; by default the input's name with .min behind it
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// How many seconds it may take
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    time: Duration,
+}
+
+/// Confirms again. Exit status 1 if the versions differ on any of the inputs.
+pub fn replay(args: &ReplayArgs) -> Outcome {
+    let scratch = tempfile::tempdir().context("cannot create a temporary directory")?;
+    let mut rebuilt: Option<(PathBuf, Programs)> = None;
+    let mut any = false;
+    for path in &args.paths {
+        let comparison = comparison(args.comparison.as_deref(), path)?;
+        let recorded = replay::programs(&comparison)?;
+        let kept = replay::inputs(path, &comparison, &recorded)?;
+        let programs = match &args.versions {
+            None => recorded,
+            Some(versions) => match &rebuilt {
+                Some((built_for, programs)) if *built_for == comparison => programs.clone(),
+                _ => {
+                    let folder = tempfile::tempdir_in(scratch.path())?.keep();
+                    let programs = rebuild(&recorded, versions, &args.clang_flag, &folder)?;
+                    rebuilt = Some((comparison.clone(), programs.clone()));
+                    programs
+                }
+            },
+        };
+        for kept in kept {
+            let examined = examine(&programs, &kept.input)?;
+            let class = examined.class();
+            any |= class.is_some_and(Class::is_visible);
+            println!(
+                "{}: {}",
+                kept.place.display(),
+                verdict(class, kept.class, &examined)
+            );
+        }
+    }
+    Ok(ExitCode::from(u8::from(any)))
+}
+
+fn verdict(class: Option<Class>, before: Option<Class>, examined: &Examined) -> String {
+    let now = match class {
+        Some(class) => class.to_string(),
+        None if !examined.is_stable => "no difference that stays the same".to_string(),
+        None => "no difference".to_string(),
+    };
+    match before {
+        Some(before) if Some(before) != class => format!("{now} (was: {before})"),
+        _ => now,
+    }
+}
+
+fn comparison(given: Option<&Path>, path: &Path) -> p3_passes::Result<PathBuf> {
+    replay::comparison(given.unwrap_or(path))
+}
+
+fn rebuild(
+    recorded: &Programs,
+    versions: &[OsString],
+    flags: &[OsString],
+    folder: &Path,
+) -> anyhow::Result<Programs> {
+    let [old, new] = versions else {
+        return Err(Error::bad_input("--versions", "expected OLD NEW").into());
+    };
+    let merge = MergeOptions::default().pipeline_options(&[old.clone(), new.clone()]);
+    let sources = Sources {
+        merge: differences_only(merge)?,
+        flags: flags.to_vec(),
+        program: recorded.program.clone(),
+        template: Template::parse(&recorded.template).map_err(anyhow::Error::msg)?,
+        timeout: Duration::from_millis(recorded.timeout),
+    };
+    let mut watch = Watch(Progress::new("building"));
+    let (programs, warnings) = Programs::build(&sources, folder, &mut watch)?;
+    drop(watch);
+    for warning in warnings {
+        eprintln!("p3-ir: warning: {warning}");
+    }
+    Ok(programs)
+}
+
+/// Makes an input smaller. Exit status 1: the versions do not differ on it.
+pub fn minimise(args: &MinimiseArgs) -> Outcome {
+    let comparison = comparison(args.comparison.as_deref(), &args.path)?;
+    let programs = replay::programs(&comparison)?;
+    let kept = replay::inputs(&args.path, &comparison, &programs)?;
+    let [Kept { input, .. }] = kept.as_slice() else {
+        return Err(Error::bad_input(&args.path, "expected one input").into());
+    };
+    let none = HashSet::new();
+    let examined = examine(&programs, input)?;
+    let Some(identity) = examined.identity(&none) else {
+        return Err(Error::bad_input(&args.path, "the versions do not differ on it").into());
+    };
+    let template = Template::parse(&programs.template).map_err(anyhow::Error::msg)?;
+    let minimiser = Minimiser {
+        programs: &programs,
+        template: Some(&template),
+        is_same: &|examined| examined.identity(&none).as_ref() == Some(&identity),
+        time: args.time,
+    };
+    let progress = Progress::new("minimising");
+    let smaller = minimiser.minimise(examined)?;
+    drop(progress);
+    let origin = Origin {
+        number: 1,
+        engine: None,
+        inputs: 1,
+        found: input.clone(),
+        accepted: None,
+    };
+    let finding = origin.finding(&smaller, &none, &programs);
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None => {
+            let mut name = args.path.components().as_path().as_os_str().to_os_string();
+            name.push(".min");
+            name.into()
+        }
+    };
+    report::write_alone(&finding, &output, &programs)?;
+    println!("{}: {}", finding.class, finding.summary);
+    println!("input: {}", finding.input.command);
+    println!(
+        "{} of {} bytes are left: {}",
+        finding.input.weight,
+        finding.weight_before,
+        output.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
