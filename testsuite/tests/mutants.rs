@@ -158,6 +158,7 @@ fn run_all() -> anyhow::Result<bool> {
         p3_ir_env: Vec::new(),
         alone_only: false,
         woven: true,
+        thorough: false,
         tally: Arc::new(Tally::default()),
     };
     let next = AtomicUsize::new(0);

@@ -2,7 +2,7 @@
 //!
 //! `P3_TESTSUITE_KEEP=DIR` keeps what is compiled and run in DIR, `P3_TESTSUITE_ALL=1` prints all mismatches of
 //! a case instead of the first, `P3_TESTSUITE_ALONE=1` only runs the versions alone, `P3_TESTSUITE_NO_WEAVE=1`
-//! keeps the products sequential.
+//! keeps the products sequential, `P3_TESTSUITE_THOROUGH=1` leaves no product out.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
         alone_only: std::env::var_os("P3_TESTSUITE_ALONE").is_some(),
         woven: std::env::var_os("P3_TESTSUITE_NO_WEAVE").is_none(),
+        thorough: std::env::var_os("P3_TESTSUITE_THOROUGH").is_some(),
         tally: Arc::new(Tally::default()),
     };
     let tally = tools.tally.clone();

@@ -176,6 +176,7 @@ fn check(pair: &Pair, directory: &Path, tally: &Arc<Tally>) -> Result<Vec<String
         p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
         alone_only: false,
         woven: true,
+        thorough: true,
         tally: own_tally.clone(),
     };
     let scratch = tempfile::tempdir()?;
