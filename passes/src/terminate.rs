@@ -9,6 +9,9 @@
 //! A call may reach `p3v_die` if its callee does in the call graph, if it is indirect and a function whose
 //! address is taken does, or if it is external, may call back and such a function exists. Not handled: a loop
 //! that makes no call (a signal handler that ended the version is followed by the runtime's own way out).
+//!
+//! Weaving divides functions at the tests, and other versions run in between. So no test comes between a call that
+//! leaves the version and what belongs to it: becoming the owner of the process and the copies of errno.
 
 use crate::llvm::{self, append_block, Builder, Module, Types, Value};
 use crate::{libc, Error, Result};
@@ -21,6 +24,7 @@ pub(crate) fn terminate(module: &Module, bound: &[String]) -> Result<usize> {
     let missing = |name: &str| Error::internal("terminate", format!("the runtime has no {name}"));
     let alive = llvm::global_named(module, "p3v_alive").ok_or_else(|| missing("p3v_alive"))?;
     let die = llvm::global_named(module, "p3v_die").ok_or_else(|| missing("p3v_die"))?;
+    let errno = llvm::global_named(module, "p3v_errno").ok_or_else(|| missing("p3v_errno"))?;
     let inlined = alive.users().into_iter().find(|user| {
         user.is_instruction()
             && user.opcode() == LLVMOpcode::LLVMStore
@@ -53,7 +57,11 @@ pub(crate) fn terminate(module: &Module, bound: &[String]) -> Result<usize> {
             .filter(|&instruction| instruction.is_call() && ending.contains_call(instruction))
             .collect();
         for call in calls {
-            return_if_dead_after(call, alive);
+            if call.called_function().is_some_and(is_switch) {
+                return_if_dead_after(switch_earlier(call, errno), alive, errno);
+            } else {
+                return_if_dead_after(call, alive, errno);
+            }
         }
         if ending.through_pointer && graph.address_taken.contains(&function) {
             return_if_dead_at_entry(function, alive);
@@ -164,13 +172,54 @@ fn is_open_call(call: Value, asynchronous: bool) -> bool {
     }
 }
 
-fn return_if_dead_after(call: Value, alive: Value) {
+fn is_switch(function: Value) -> bool {
+    libc::switches_version(&function.name_text())
+}
+
+/// Makes the version the owner of the process before what belongs to the call behind `switch` as well; returns that
+/// call. The version may end there, hardly any more at the other one.
+fn switch_earlier(switch: Value, errno: Value) -> Value {
+    let block = switch.parent_block().instructions();
+    let at = block.iter().position(|&i| i == switch).unwrap_or_default();
+    let copies = |three: &[Value]| {
+        three[0].is_call()
+            && three[1].opcode() == LLVMOpcode::LLVMLoad
+            && three[1].operand(0) == Some(errno)
+            && three[2].opcode() == LLVMOpcode::LLVMStore
+            && three[2].operands() == [three[1], three[0]]
+    };
+    let first = match at.checked_sub(3) {
+        Some(start) if copies(&block[start..at]) => block[start],
+        _ => switch,
+    };
+    let builder = Builder::before(first);
+    builder.set_location_of(switch);
+    let function = switch.called_function().expect("found by its name");
+    let arguments = [switch.operand(0).expect("the version's number")];
+    builder.call(function.value_type(), function, &arguments)
+}
+
+/// The call, or the copy of errno that follows it.
+fn end_of(call: Value, errno: Value) -> Value {
+    let load = call
+        .next_instruction()
+        .filter(|next| next.opcode() == LLVMOpcode::LLVMLoad);
+    let store = load
+        .and_then(Value::next_instruction)
+        .filter(|next| next.opcode() == LLVMOpcode::LLVMStore);
+    match (load, store) {
+        (Some(load), Some(store)) if store.operands() == [load, errno] => store,
+        _ => call,
+    }
+}
+
+fn return_if_dead_after(call: Value, alive: Value, errno: Value) {
     call.remove_call_attribute("noreturn");
     // A musttail call stands right before its return.
     if call.is_must_tail() || call.opcode() == LLVMOpcode::LLVMCallBr {
         return;
     }
-    let (check_block, rest) = match call.next_instruction() {
+    let (check_block, rest) = match end_of(call, errno).next_instruction() {
         Some(next) => (call.parent_block(), next.split_before("alive")),
         None => {
             let target = call.normal_destination();
