@@ -17,11 +17,12 @@ struct child {
   struct child *next;
   int version;
   pid_t real;
-  bool seen; /* that it ended */
+  /* That it ended: by its SIGCHLD, or without, which is still to come or was merged with another one. */
+  enum { UNSEEN, ASSUMED, SEEN } end;
 };
 static struct child *children;
 
-/* The last ones that were waited for before their SIGCHLD was seen, which is still to come or was merged. */
+/* The last ones that were waited for before their own SIGCHLD was seen. */
 #define WAITED 64
 static pid_t waited[WAITED];
 static unsigned waited_count;
@@ -85,12 +86,14 @@ bool p3_child_unseen(int version, siginfo_t *info) {
   if (!children)
     return false;
   p3_lock(&guard);
-  for (struct child *child = children; child && !found; child = child->next) {
-    if (child->version != version || child->seen)
+  for (struct child *child = children; child; child = child->next) {
+    siginfo_t end = {0};
+    if (child->version != version || child->end != UNSEEN ||
+        waitid(P_PID, (id_t)child->real, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || !end.si_pid)
       continue;
-    memset(info, 0, sizeof *info);
-    found = waitid(P_PID, (id_t)child->real, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info->si_pid;
-    child->seen = found;
+    child->end = ASSUMED;
+    *info = end;
+    found = true;
   }
   p3_unlock(&guard);
   return found;
@@ -110,9 +113,9 @@ bool p3_child_see(pid_t real) {
   struct p3_guard guard;
   p3_lock(&guard);
   struct child *child = find(real);
-  bool is_new = child ? !child->seen : !take_waited(real);
+  bool is_new = child ? child->end == UNSEEN : !take_waited(real);
   if (child)
-    child->seen = true;
+    child->end = SEEN;
   p3_unlock(&guard);
   return is_new;
 }
@@ -202,6 +205,7 @@ pid_t p3_fork(int version) {
   p3_answers_open();
   p3_linger_forked(version);
   p3_enter(version);
+  p3_signals_release();
   if (p3_only < 0)
     p3_relay_start(version);
   p3_shared->forked = true;
@@ -213,7 +217,7 @@ pid_t p3_fork(int version) {
     p3_forked(version);
     p3_process_forked(version);
   } else if (real > 0) {
-    *child = (struct child){children, version, real, false};
+    *child = (struct child){children, version, real, UNSEEN};
     take_waited(real);
     children = child;
     child = NULL;
@@ -283,18 +287,18 @@ static bool take_event(int version, idtype_t type, id_t id, siginfo_t *info, int
   return false;
 }
 
-/* The child has ended and was waited for. True: SIGCHLD was not yet seen for it. */
+/* The child has ended and was waited for. True: that was not yet seen. */
 static bool forget(pid_t real) {
   struct child *child = find(real);
-  bool unseen = child && !child->seen;
-  if (unseen)
+  bool unseen = child && child->end == UNSEEN;
+  if (child && child->end != SEEN)
     waited[waited_count++ % WAITED] = real;
   take_off(real);
   return unseen;
 }
 
-/* A child of another version: takes what happened to it off the kernel's list. True: it ended, and SIGCHLD was
- * not yet seen for it. */
+/* A child of another version: takes what happened to it off the kernel's list. True: it ended, and that was not
+ * yet seen. */
 static bool put_aside(int version, pid_t real, int options, siginfo_t *info) {
   struct event *event = calloc(1, sizeof *event);
   struct rusage usage;

@@ -56,6 +56,8 @@ static inline void p3_turn(int version) {
 }
 /* In a handler for KICK: lets signals through that were deferred. False: it is too early. */
 bool p3_signals_let_through(ucontext_t *context);
+/* The same anywhere outside of handlers, before the thread's mask is asked for, changed or inherited. */
+void p3_signals_release(void);
 /* In a handler for KICK: sends versions what was kept for them. False: nothing is kept. */
 bool p3_signals_kicked(ucontext_t *context);
 void p3_signals_leave(int from);
@@ -110,7 +112,8 @@ bool p3_has_children(int version);
 bool p3_is_of_family(pid_t real, int *version);
 /* Version of a child; -1: not known. */
 int p3_child_version(pid_t real);
-/* A child of the version has ended and SIGCHLD was not yet seen for it: `info` becomes that signal's. */
+/* Children of the version have ended and that was not yet seen: `info` becomes the SIGCHLD of one of them, which
+ * stands for all. */
 bool p3_child_unseen(int version, siginfo_t *info);
 /* That of waitid or SIGCHLD says that a child ended, not that it stopped or went on. */
 bool p3_is_child_end(const siginfo_t *info);

@@ -186,6 +186,7 @@ static void release_held(void) {
 
 int p3_signal_mask(int version, int how, const sigset_t *set, sigset_t *old) {
   p3_enter(version);
+  p3_signals_release();
   uint64_t before = believed;
   sigset_t real, *new = NULL;
   if (set) {
@@ -373,6 +374,14 @@ static bool defer(int signal, const siginfo_t *info, ucontext_t *context) {
   return true;
 }
 
+void p3_signals_release(void) {
+  if (!deferred || p3_inside > 0 || !p3_on_main_thread())
+    return;
+  sigset_t set = set_of(deferred);
+  deferred = 0;
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 /* ---- signals from children ---- */
 
 /* The kernel keeps one signal of a number at most, though it may have been sent by children of several versions.
@@ -493,8 +502,18 @@ bool p3_signals_kicked(ucontext_t *context) {
 /* SIGCHLD for those of the version's children that ended without one, since it was merged with another's. */
 static void keep_unseen(int version) {
   siginfo_t info;
-  while (p3_child_unseen(version, &info))
+  if (p3_has_started(version) && !p3_has_ended(version) && p3_child_unseen(version, &info))
     keep(version, &info);
+}
+
+/* The version owns the process and is about to wait, or to go on: what it has blocked is pending, for the rest it
+ * gets a little time. */
+static void take_turn(int version, const sigset_t *mask) {
+  if (!p3_pending_count[version])
+    return;
+  p3_pending_send(version, is_interleaved() ? bits(mask) : ~0ull);
+  if (p3_pending_count[version])
+    start_turn(true);
 }
 
 static bool waits_in_turn(int version) {
@@ -518,36 +537,49 @@ void p3_signals_child_waited(int version, const siginfo_t *info) {
     p3_pending_add(version, &signal);
 }
 
+/* Before each try of the call. */
+static void send_kept(const struct p3_waiting *waiting) {
+  keep_unseen(waiting->version);
+  if (!p3_pending_count[waiting->version])
+    return;
+  sigset_t present;
+  if (waiting->is_masked)
+    p3_pending_send(waiting->version, ~0ull);
+  else if (pthread_sigmask(SIG_SETMASK, NULL, &present) == 0)
+    take_turn(waiting->version, &present);
+}
+
 void p3_wait_begin(struct p3_waiting *waiting, int version, const struct timespec *timeout,
                    const sigset_t *mask) {
   *waiting = (struct p3_waiting){.timeout = timeout, .mask = mask, .version = version};
   if (p3_in_klee())
     return;
   p3_touch(version);
+  p3_signals_release();
   if (mask) {
     waiting->given = p3_signal_waiting_mask(mask);
     waiting->mask = &waiting->given;
   }
   if (!waits_in_turn(version))
     return;
-  keep_unseen(version);
   waiting->can_repeat = true;
   waiting->handled = handled[version];
   /* As long as for ever. */
   waiting->is_timed = timeout && timeout->tv_sec < 1000000000;
   if (waiting->is_timed)
     waiting->end = read_clock(CLOCK_MONOTONIC) + timeout->tv_sec * 1000000000ll + timeout->tv_nsec;
-  if (!mask)
-    return;
-  /* What is kept arrives only when the call waits with its mask. */
-  sigset_t all = set_of(~0ull);
-  all = p3_signal_waiting_mask(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &waiting->before);
-  waiting->is_masked = true;
-  mask_before = waiting->before;
-  masked = version;
-  start_turn(false);
-  p3_pending_send(version, ~0ull);
+  if (mask) {
+    /* What is kept arrives only when the call waits with its mask. */
+    sigset_t all = set_of(~0ull);
+    all = p3_signal_waiting_mask(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &waiting->before);
+    waiting->handled = handled[version];
+    waiting->is_masked = true;
+    mask_before = waiting->before;
+    masked = version;
+    start_turn(false);
+  }
+  send_kept(waiting);
 }
 
 bool p3_wait_again(struct p3_waiting *waiting, bool failed) {
@@ -566,7 +598,9 @@ bool p3_wait_again(struct p3_waiting *waiting, bool failed) {
     masked = P3_NOBODY;
     pthread_sigmask(SIG_SETMASK, &waiting->before, NULL);
   }
-  if (!again)
+  if (again)
+    send_kept(waiting);
+  else
     p3_signals_poll(version);
   errno = error;
   return again;
@@ -588,16 +622,16 @@ static bool is_of_libc(int signal, const siginfo_t *info) {
   return signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid() && !p3_raising;
 }
 
-/* Children of other versions may have ended, too, whose signals were merged with this one. */
+/* Other children, also of other versions, may have ended, too, whose signals were merged with this one. */
 static void handle_child(int version, siginfo_t *info, ucontext_t *context) {
   bool is_new = !p3_is_child_end(info) || p3_child_see(info->si_pid);
-  for (int i = 0; i < p3_count; i++) {
-    siginfo_t other;
-    while (i != version && p3_has_started(i) && !p3_has_ended(i) && p3_child_unseen(i, &other))
+  siginfo_t other;
+  for (int i = 0; i < p3_count; i++)
+    if (i != version && p3_has_started(i) && !p3_has_ended(i) && p3_child_unseen(i, &other))
       deliver(i, SIGCHLD, &other, context, false);
-  }
-  if (is_new)
-    deliver(version, SIGCHLD, info, context, false);
+  bool are_more = p3_child_unseen(version, &other);
+  if (is_new || are_more)
+    deliver(version, SIGCHLD, is_new ? info : &other, context, false);
 }
 
 static void handle(int signal, siginfo_t *info, ucontext_t *context) {
@@ -624,10 +658,12 @@ static void handle(int signal, siginfo_t *info, ucontext_t *context) {
   if (!fault && defer(signal, info, context))
     return;
   if (p3_pending_taken(info, &version)) {
-    if (signal == SIGCHLD && is_interleaved())
-      for (int i = 0; i < p3_count; i++)
-        if (i != version && p3_has_started(i) && !p3_has_ended(i))
-          keep_unseen(i);
+    siginfo_t other;
+    for (int i = 0; i < p3_count && signal == SIGCHLD && is_interleaved(); i++)
+      if (i == version)
+        p3_child_unseen(i, &other); /* merged with this one */
+      else
+        keep_unseen(i);
     dispatch(version, signal, info, context, false);
     return;
   }
@@ -759,8 +795,7 @@ static void drain(int from) {
         p3_pending_add(i, &info);
       }
   for (int i = 0; i < p3_count && bits(&pending) & BIT(SIGCHLD) && is_interleaved(); i++)
-    if (p3_has_started(i) && !p3_has_ended(i))
-      keep_unseen(i);
+    keep_unseen(i);
 }
 
 void p3_signals_leave(int from) {
@@ -768,12 +803,16 @@ void p3_signals_leave(int from) {
     return;
   if (turn_runs)
     start_turn(false);
+  p3_signals_release();
   if (masks_touched) {
-    pthread_sigmask(SIG_SETMASK, NULL, &masks[from]);
+    sigset_t all = set_of(~0ull); /* until the other version's is installed */
+    pthread_sigmask(SIG_SETMASK, &all, &masks[from]);
     believed_by[from] = believed;
     held_by[from] = held;
     if (bits(&masks[from]))
       drain(from);
+    masks[from] = set_of(bits(&masks[from]) & ~deferred);
+    deferred = 0;
   }
   if (stacks_touched)
     sigaltstack(NULL, &stacks[from]);
@@ -804,11 +843,7 @@ void p3_signals_enter(int from, int to) {
     sigset_t real = p3_signal_waiting_mask(&masks[to]);
     pthread_sigmask(SIG_SETMASK, &real, NULL);
   }
-  if (!p3_pending_count[to])
-    return;
-  p3_pending_send(to, is_interleaved() ? bits(&masks[to]) : ~0ull);
-  if (p3_pending_count[to])
-    start_turn(true);
+  take_turn(to, &masks[to]);
 }
 
 void p3_signals_ended(int version) {
@@ -817,14 +852,16 @@ void p3_signals_ended(int version) {
   if (bits(&mask))
     drain(version);
   p3_pending_drop(version);
+  mask = set_of(deferred);
   believed = held = deferred = 0;
+  pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
 }
 
 void p3_signals_stop(void) {
-  for (int signal = 1; signal < SIGNALS; signal++)
-    if (can_be_caught(signal))
-      sigaction(signal, &originals[signal], NULL);
   signal(KICK, SIG_IGN); /* one may be on its way */
+  for (int signal = 1; signal < SIGNALS; signal++)
+    if (can_be_caught(signal) && signal != KICK)
+      sigaction(signal, &originals[signal], NULL);
   pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
 }
 

@@ -384,6 +384,7 @@ bool p3_kicked(ucontext_t *context) {
   if (p3_on_stack < 0)
     return false;
   if (cancellation) {
+    p3_kick_later(); /* the kick may have been for a signal, too */
     if (p3_is_blocked(context) && p3_inside == 0)
       be_cancelled(context);
     return true;
@@ -404,6 +405,7 @@ bool p3_kicked(ucontext_t *context) {
 
 void p3_thread_add(struct p3_thread *thread) {
   struct p3_guard guard;
+  p3_signals_release();
   p3_lock(&guard);
   thread->state = P3_THREAD_STARTING;
   thread->next = threads;

@@ -104,12 +104,21 @@ void p3_touch(int version) {
   /* Versions with threads do not differ in what is exchanged here, or they are not woven. */
   if (p3_thread_self())
     return;
-  p3_here = version;
   p3_process_leave(from);
-  if (from >= 0)
-    switch_cwd(&p3_states[from], &p3_states[version]);
-  if (from < 0 || p3_states[from].umask != p3_states[version].umask)
-    umask(p3_states[version].umask);
+  /* A handler must not find the one's directory and the other one's umask. */
+  struct p3_state *old = from < 0 ? NULL : &p3_states[from], *new = &p3_states[version];
+  bool is_alike = old && old->cwd_id == new->cwd_id && old->umask == new->umask;
+  sigset_t all, before;
+  sigfillset(&all);
+  if (!is_alike)
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+  p3_here = version;
+  if (old)
+    switch_cwd(old, new);
+  if (!old || old->umask != new->umask)
+    umask(new->umask);
+  if (!is_alike)
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
   p3_process_enter(from, version);
 }
 

@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
   printf("before\n");
   fflush(stdout);
   if (argv[1][0] == 'b') {
-    system("(sleep 0.1; echo late) & echo early");
+    system("(sleep 1; echo late) & echo early");
     puts(V == 2 ? "two" : "one");
     return 0;
   }

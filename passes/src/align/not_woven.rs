@@ -1,7 +1,7 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
 use crate::llvm::{self, Module, Value};
-use crate::{libc, runtime};
+use crate::runtime;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 /// Names under which libraries declare functions that return twice, for callers compiled without their headers.
@@ -65,10 +65,6 @@ pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Op
         return Some(format!("the program uses {name} of <fenv.h>"));
     }
     if let Some(name) = SIGNALS_OF_PROCESS.into_iter().find(|name| uses(name)) {
-        return Some(format!("the program uses {name}"));
-    }
-    // SIGCHLD of children of versions that alternate is not yet certain to reach each of them (testsuite/KNOWN.md).
-    if let Some(name) = libc::FORKS.into_iter().find(|name| uses(name)) {
         return Some(format!("the program uses {name}"));
     }
     // A handler that jumps leaves what the runtime does around it, for all versions.
