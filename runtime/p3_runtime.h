@@ -57,6 +57,13 @@ struct p3_state {
 };
 extern struct p3_state p3_states[P3_MAX_VERSIONS];
 
+/* A FILE that a version has left open. */
+struct p3_file {
+  FILE *file;
+  void *space;  /* of open_memstream: where libc tells what it has */
+  bool foreign; /* made by fopencookie: calls functions of the program */
+};
+
 /* The entry points of one version's copy of version/, in core/'s table of versions. */
 struct p3_hooks {
   void (*init)(int argc, char **argv, char **envp); /* private argv, envp: the version may keep them */
@@ -65,6 +72,8 @@ struct p3_hooks {
   void (*die)(enum p3_end end, int value); /* p3v_die */
   void (*exit)(int status);                /* as if the version called exit */
   void (*ended)(void); /* the version is over and off the stack: discard what it left behind */
+  /* in a harness: the FILE that it opened before `after`, null: the last one; null: there are no more */
+  const void *(*next_file)(const void *after, struct p3_file *file);
 };
 
 /* Emitted by the finish pass. */
@@ -112,6 +121,9 @@ void SHIM(abort)(void);
  * once; nothing of the product runs before main sets it. */
 extern bool p3_klee;
 static inline bool p3_in_klee(void) { return p3_klee; }
+
+/* core/main.c: this run is one of many in the process (harness/), with no other threads or processes. */
+extern bool p3_in_process;
 
 /* core/main.c: prints "p3: ..." on the real stderr and ends the process with status 2. */
 _Noreturn void p3_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -243,5 +255,6 @@ void p3v_file_add(FILE *file, int fd);
 void p3v_file_remove(FILE *file);
 void p3v_files_flush(void);
 void p3v_files_discard(void);
+const void *p3v_files_next(const void *after, struct p3_file *file);
 
 #endif

@@ -5,6 +5,7 @@ set -eu
 packages="
   build-essential
   clang-16
+  libclang-rt-16-dev
   libc6-dev
   libncurses-dev
   llvm-16-dev

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// Arguments of `build`.
 #[derive(Args)]
 pub struct BuildArgs {
-    /// The product that merge has written
+    /// The product that merge has written; one of merge --harness becomes a libFuzzer program
     product: PathBuf,
     /// The executable; by default the product's name without its extension
     #[arg(short, long, value_name = "PROG")]

@@ -77,6 +77,9 @@ pub struct MergeOptions {
     /// always do
     #[arg(long)]
     verify_product: bool,
+    /// Make a fuzzer's function (LLVMFuzzerTestOneInput) instead of a program: one input per call, in one process
+    #[arg(long)]
+    harness: bool,
     /// Function OLD corresponds to NEW
     #[arg(long, value_name = "OLD=NEW", value_parser = name_pair)]
     map: Vec<(String, String)>,
@@ -241,6 +244,7 @@ impl MergeOptions {
             checks: self.check,
             native_libraries: self.native_lib.clone(),
             weave: self.weave_options(),
+            harness: self.harness,
             verify: self.verify_product || cfg!(debug_assertions),
         }
     }

@@ -153,6 +153,10 @@ pub fn prepare(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Job
     for sanitizer in &options.sanitizers {
         warnings.extend(ask_for(&product, file, *sanitizer)?);
     }
+    if defines(&product, "LLVMFuzzerTestOneInput") && !defines(&product, "main") {
+        // It brings the main function.
+        command.arg("-fsanitize=fuzzer");
+    }
     if options.sanitizers.is_empty() {
         command.arg(file);
     } else {
@@ -281,9 +285,15 @@ fn read_product<'ctx>(
 
 /// The tables that the finish pass emits.
 fn has_tables(module: &Module) -> bool {
-    ["main", "p3_versions", "p3_names"]
-        .iter()
-        .all(|name| llvm::global_named(module, name).is_some_and(|g| !g.is_declaration()))
+    let starts = ["main", "LLVMFuzzerTestOneInput"];
+    starts.iter().any(|name| defines(module, name))
+        && ["p3_versions", "p3_names"]
+            .iter()
+            .all(|name| defines(module, name))
+}
+
+fn defines(module: &Module, name: &str) -> bool {
+    llvm::global_named(module, name).is_some_and(|g| !g.is_declaration())
 }
 
 /// Whether the module calls a function whose name begins so. The runtime itself asks whether there is an
@@ -313,7 +323,10 @@ fn ask_for(product: &Module, file: &Path, sanitizer: Sanitizer) -> Result<Option
         return Err(Error::bad_input(file, reason));
     }
     for function in llvm::functions(product) {
-        if function.is_declaration() || function.has_attribute("naked") {
+        if function.is_declaration()
+            || function.has_attribute("naked")
+            || function.has_attribute("disable_sanitizer_instrumentation")
+        {
             continue;
         }
         if instrumented {

@@ -52,6 +52,9 @@ impl Default for Checks {
     }
 }
 
+/// The tables that `runtime/core` reads.
+pub(crate) const TABLES: [&str; 4] = ["p3_count", "p3_versions", "p3_names", "p3_checks"];
+
 /// Links `versions` (module and name of each) and the shared runtime.
 pub(crate) fn join<'ctx>(
     context: &'ctx Context,
@@ -77,6 +80,14 @@ pub(crate) fn join<'ctx>(
     define_tables(&product, &names, checks)?;
     Ok(product)
 }
+
+/// What is called from outside, as far as the product has it: a program's entry, or a fuzzer's.
+const ENTRIES: [&str; 4] = [
+    "main",
+    "LLVMFuzzerInitialize",
+    "LLVMFuzzerTestOneInput",
+    "__lsan_is_turned_off",
+];
 
 /// Completes the product after weaving.
 pub(crate) fn finish(product: &Module) -> Result<()> {
@@ -160,7 +171,7 @@ fn constant(product: &Module, name: &str, value: Value) -> Value {
 }
 
 /// Defines a constant that the runtime declares.
-fn replace(product: &Module, name: &str, value: Value) {
+pub(crate) fn replace(product: &Module, name: &str, value: Value) {
     let declared = llvm::global_named(product, name);
     if let Some(declared) = declared {
         declared.set_name(b"");
@@ -176,7 +187,7 @@ fn internalize(product: &Module) {
     for global in llvm::globals(product) {
         let name = global.name_text();
         let visible = global.is_declaration()
-            || name == "main"
+            || ENTRIES.contains(&name.as_str())
             || name.starts_with("llvm.")
             || matches!(global.linkage(), Linkage::Weak | Linkage::Private)
             // Named by file-level assembly.

@@ -38,6 +38,8 @@ pub(crate) struct Isolation<'a> {
     pub(crate) locales: bool,
     /// Whether versions will alternate.
     pub(crate) woven: bool,
+    /// Whether they run again and again in one process.
+    pub(crate) harness: bool,
 }
 
 /// Isolates a version.
@@ -53,6 +55,7 @@ pub(crate) fn isolate<'ctx>(
         natives,
         locales,
         woven,
+        harness,
     } = isolation;
     let internal = |reason: String| Error::internal("isolate", reason);
     drop_inline_copies(module);
@@ -71,6 +74,9 @@ pub(crate) fn isolate<'ctx>(
         }
     }
     bind_runtime_errno(module);
+    if !harness {
+        drop_hook(module, "p3v_files_next");
+    }
     let exported = exported_to(module, &natives.undefined());
     // Unused shims go now, so that later passes do not pay for them.
     keep_only_reachable(module, &exported)?;
@@ -384,6 +390,13 @@ fn exported_to(module: &Module, undefined: &HashSet<String>) -> HashSet<String> 
         .flat_map(|name| [name.clone(), format!("{}{name}", runtime::SHIM_PREFIX)])
         .filter(is_defined)
         .collect()
+}
+
+/// Takes a function that nobody will call out of the version's table of hooks.
+fn drop_hook(module: &Module, name: &str) {
+    if let Some(function) = llvm::global_named(module, name) {
+        function.replace_all_uses_with(Types::of(module).pointer().zero());
+    }
 }
 
 /// Removes what neither the program nor the version's hooks use.

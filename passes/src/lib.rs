@@ -9,6 +9,7 @@ pub mod dup;
 mod error;
 pub mod execute;
 mod finish;
+mod harness;
 mod isolate;
 mod libc;
 mod link;

@@ -9,7 +9,8 @@ use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
 use crate::weave::{Scaffold, WeaveOptions};
 use crate::{
-    check, finish, isolate, link, load, prepare, rename, runtime, terminate, weave, Error, Result,
+    check, finish, harness, isolate, link, load, prepare, rename, runtime, terminate, weave, Error,
+    Result,
 };
 use std::path::PathBuf;
 
@@ -34,6 +35,8 @@ pub struct Options {
     pub native_libraries: Vec<PathBuf>,
     /// What is woven.
     pub weave: WeaveOptions,
+    /// Whether the product is a fuzzer's function instead of a program.
+    pub harness: bool,
     /// Whether the checker looks at the product after weaving.
     pub verify: bool,
 }
@@ -121,6 +124,7 @@ pub fn merge<'ctx>(
             natives: &natives,
             locales,
             woven: !options.weave.none,
+            harness: options.harness,
         };
         let isolated = isolate::isolate(context, &module, &isolation)?;
         checked("isolate", index, &module, observe)?;
@@ -163,6 +167,9 @@ pub fn merge<'ctx>(
         }
         woven.scaffolds.into_iter().for_each(Scaffold::remove);
         report.woven = woven.reports;
+    }
+    if options.harness {
+        harness::harness(context, &product)?;
     }
     finish::finish(&product)?;
     observe.after("finish", None, &product)?;

@@ -5,6 +5,8 @@ use crate::{Error, Result};
 
 /// `runtime/core`: linked into a product once.
 const CORE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/core.bc"));
+/// `runtime/harness`: linked into products that are a fuzzer's function.
+const HARNESS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.bc"));
 /// `runtime/version`: linked into every version.
 const VERSION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/version.bc"));
 
@@ -27,6 +29,14 @@ pub(crate) fn is_runtime(function: llvm::Value) -> bool {
 /// A fresh copy of the part that is linked once.
 pub(crate) fn core<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
     read(context, CORE, "runtime/core", like)
+}
+
+/// A fresh copy of the part that makes a product a fuzzer's function.
+pub(crate) fn harness<'ctx>(
+    context: &'ctx Context,
+    product: &Module<'ctx>,
+) -> Result<Module<'ctx>> {
+    read(context, HARNESS, "runtime/harness", product)
 }
 
 /// A fresh copy of the part that every version has. `locales`: with what keeps the versions' locales apart.

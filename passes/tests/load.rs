@@ -27,6 +27,7 @@ fn options(inputs: Vec<Input>) -> Options {
             ..WeaveOptions::default()
         },
         native_libraries: Vec::new(),
+        harness: false,
         verify: false,
     }
 }

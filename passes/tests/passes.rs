@@ -26,6 +26,7 @@ impl Merge {
                 checks: ProductChecks::default(),
                 weave: WeaveOptions::default(),
                 native_libraries: Vec::new(),
+                harness: false,
                 verify: true,
             },
         }

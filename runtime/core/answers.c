@@ -8,7 +8,8 @@
  * lock-free: these questions may be asked in signal handlers, and a child may be killed at any moment. When
  * the file is full or the disk is, later questions are simply not remembered any more.
  *
- * In KLEE, where there is one process and one thread, the answers are in growing arrays and may be symbolic.
+ * Where there is one process and one thread, in KLEE and in a harness, the answers are in growing arrays. They
+ * may be symbolic.
  */
 #include "process.h"
 #include <errno.h>
@@ -187,14 +188,14 @@ static bool settle(struct slot *slot) {
   return atomic_load_explicit(&slot->state, memory_order_acquire) == READY;
 }
 
-/* The same in KLEE. */
+/* The same for one thread of one process. */
 struct array {
   char *bytes;
   size_t used, room;
 };
 static struct array arrays[P3_QUESTIONS];
 
-static bool recall_in_klee(struct p3_cursor *cursor, enum p3_question question, void *answer, size_t size) {
+static bool recall_alone(struct p3_cursor *cursor, enum p3_question question, void *answer, size_t size) {
   struct array *array = &arrays[question];
   if ((cursor->next + 1) * size > array->used)
     return false;
@@ -202,7 +203,7 @@ static bool recall_in_klee(struct p3_cursor *cursor, enum p3_question question, 
   return true;
 }
 
-static void record_in_klee(struct p3_cursor *cursor, enum p3_question question, const void *answer,
+static void record_alone(struct p3_cursor *cursor, enum p3_question question, const void *answer,
                            size_t size) {
   struct array *array = &arrays[question];
   cursor->next++;
@@ -220,8 +221,8 @@ static void record_in_klee(struct p3_cursor *cursor, enum p3_question question, 
 
 bool p3_recall(struct p3_cursor *cursor, struct p3_asker asker, enum p3_question question, void *answer,
                size_t size) {
-  if (p3_in_klee())
-    return recall_in_klee(cursor, question, answer, size);
+  if (p3_in_klee() || p3_in_process)
+    return recall_alone(cursor, question, answer, size);
   if (cursor->busy)
     return false;
   int saved = errno;
@@ -239,8 +240,8 @@ bool p3_recall(struct p3_cursor *cursor, struct p3_asker asker, enum p3_question
 
 void p3_record(struct p3_cursor *cursor, struct p3_asker asker, enum p3_question question, void *answer,
                size_t size) {
-  if (p3_in_klee()) {
-    record_in_klee(cursor, question, answer, size);
+  if (p3_in_klee() || p3_in_process) {
+    record_alone(cursor, question, answer, size);
     return;
   }
   if (cursor->busy)

@@ -29,7 +29,8 @@ struct p3_shared *p3_shared = &unshared;
 static const char *temporary_directory;
 
 int p3_temporary_file(void) {
-  int fd = open(temporary_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  int fd = p3_is_harness ? memfd_create("p3", MFD_CLOEXEC)
+                         : open(temporary_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/p3-XXXXXX", temporary_directory) < (int)sizeof path &&

@@ -37,7 +37,7 @@ static size_t first_difference(const char *a, const char *b, size_t size) {
 
 /* Finds line and column of a difference, which costs a second look at what stands before it. */
 static void locate(struct p3_difference *difference, int stream) {
-  static char bytes[1 << 16];
+  static char bytes[1 << 16] P3_KEPT;
   difference->line = difference->column = 1;
   for (off_t at = 0; at < difference->offset;) {
     off_t left = difference->offset - at;
@@ -51,7 +51,7 @@ static void locate(struct p3_difference *difference, int stream) {
 }
 
 static void compare(int version, int stream) {
-  static char a[1 << 16], b[1 << 16];
+  static char a[1 << 16] P3_KEPT, b[1 << 16] P3_KEPT;
   struct p3_difference *difference = &p3_differences[version][stream];
   for (off_t at = 0;;) {
     size_t size_a = p3_capture_get(0, stream, at, a, sizeof a);

@@ -89,8 +89,9 @@ void p3_config_read(char **environment) {
 /* A sanitizer would report to descriptor 2, which is the running version's capture and lost when the product dies. */
 void p3_config_redirect_reports(void) {
   void (*volatile set)(void *) = __sanitizer_set_report_fd;
-  if (p3_config.sanitized && p3_originals[2].fd >= 0 && set)
-    set((void *)(intptr_t)p3_originals[2].fd);
+  int fd = p3_is_harness ? p3_messages : p3_originals[2].fd;
+  if (p3_config.sanitized && fd >= 0 && set)
+    set((void *)(intptr_t)fd);
 }
 
 /* Opened early and kept: the program may change its directory or its root. */

@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+/* A variable, zero at first, that means nothing from one run of a harness to the next. */
+#define P3_KEPT __attribute__((section(".bss.p3_kept")))
+
 /* ---- config.c ---- */
 
 #define P3_NOBODY (-1)
@@ -38,6 +41,8 @@ void p3_config_redirect_reports(void);
 void p3_parting_configure(const char *value);
 /* Those reported, linked by `next`. */
 extern struct p3_parting *p3_partings;
+/* Prints a line about it. */
+void p3_parting_say(const struct p3_parting *parting, unsigned versions);
 /* "branch", "switch", "call" or "return" */
 const char *p3_parting_name(const struct p3_parting *parting);
 
@@ -69,6 +74,13 @@ int p3_vformat(char *text, size_t size, const char *format, va_list arguments);
 void p3_settle(int version);
 /* Writes to the product's own stderr, whatever the versions did to descriptor 2. */
 void p3_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Where that goes instead, -1: there; and who may take such a line away. */
+extern int p3_messages;
+extern bool (*p3_listener)(const char *line, size_t size);
+/* The product is a fuzzer's function (harness/). */
+extern bool p3_is_harness;
+/* Runs the versions, which are prepared, together or one after the other. */
+void p3_run_versions(void);
 /* "exit 3", "signal SEGV", as in i.status and report.json. */
 void p3_status_text(int version, char *text, size_t size);
 
@@ -101,6 +113,9 @@ struct p3_entry {
 /* The entry of an open descriptor, else null and EBADF. */
 struct p3_entry *p3_fd_entry(int version, int fd);
 void p3_fds_init(void);
+/* The same in two steps, with these as the product's streams and nothing else that is inherited. */
+void p3_fds_begin(void);
+void p3_fds_use(const int streams[3]);
 /* Gives the version its three standard descriptors. */
 void p3_fds_set(int version, int fd, struct p3_entry entry);
 void p3_fds_close_all(int version);

@@ -22,7 +22,11 @@
 
 #define EMPTY {[0 ... CHUNK - 1] = {.real = -1}}
 static struct p3_entry first_chunks[P3_MAX_VERSIONS][CHUNK] = {[0 ... P3_MAX_VERSIONS - 1] = EMPTY};
-static struct p3_entry *tables[P3_MAX_VERSIONS][CHUNKS];
+/* When all are closed, as at the end of a run, the table is as good as new. */
+static struct p3_entry *tables[P3_MAX_VERSIONS][CHUNKS] P3_KEPT;
+
+/* Chunks of that number and above are null. */
+static int chunk_counts[P3_MAX_VERSIONS] P3_KEPT;
 
 struct p3_original p3_originals[3];
 
@@ -50,6 +54,8 @@ static struct p3_entry *slot(int version, int fd, bool make) {
     *chunk = fd < CHUNK ? first_chunks[version] : fresh_chunk();
     if (!*chunk)
       return NULL;
+    if (chunk_counts[version] <= fd / CHUNK)
+      chunk_counts[version] = fd / CHUNK + 1;
   }
   return *chunk + fd % CHUNK;
 }
@@ -67,7 +73,7 @@ static bool is_known(int real) {
   if (real < 3 || (real < HIDDEN_MAX && IS_HIDDEN(real)))
     return true;
   for (int i = 0; i < p3_count; i++)
-    for (int c = 0; c < CHUNKS; c++)
+    for (int c = 0; c < chunk_counts[i]; c++)
       for (int k = 0; tables[i][c] && k < CHUNK; k++)
         if (tables[i][c][k].real == real)
           return true;
@@ -78,16 +84,17 @@ int p3_fd_number(int version, int real) {
   struct p3_entry *same = slot(version, real, false);
   if (same && same->real == real)
     return real;
-  for (int c = 0; c < CHUNKS; c++)
+  for (int c = 0; c < chunk_counts[version]; c++)
     for (int k = 0; tables[version][c] && k < CHUNK; k++)
       if (tables[version][c][k].real == real)
         return c * CHUNK + k;
   return -1;
 }
 
-/* A descriptor that unknown code opened: the version uses it under its real number. */
+/* A descriptor that unknown code opened: the version uses it under its real number. In a harness it may well be
+ * the fuzzer's. */
 static struct p3_entry *adopt(int version, int fd) {
-  if (p3_in_klee() || fd < 3 || !is_open(fd) || is_known(fd))
+  if (p3_in_klee() || p3_is_harness || fd < 3 || !is_open(fd) || is_known(fd))
     return NULL;
   struct p3_entry *entry = slot(version, fd, true);
   if (entry)
@@ -213,13 +220,13 @@ static int number_limit(int version) {
 }
 
 /* The lowest free number. Numbers below `real`, the kernel's choice, that nobody here knows but that are
- * taken belong to unknown code of this version and would be taken if it ran alone. */
+ * taken belong to unknown code of this version and would be taken if it ran alone, except in a harness. */
 static int lowest_free(int version, int real, int lowest) {
   for (int fd = lowest;; fd++) {
     struct p3_entry *entry = slot(version, fd, false);
     if (entry && entry->real >= 0)
       continue;
-    if (fd > 2 && fd < real && !p3_in_klee() && is_open(fd) && !is_known(fd))
+    if (fd > 2 && fd < real && !p3_in_klee() && !p3_is_harness && is_open(fd) && !is_known(fd))
       continue;
     return fd;
   }
@@ -387,7 +394,7 @@ void p3_fd_moved(int version, int fd, int real) {
 }
 
 void p3_fd_close_range(int version, unsigned first, unsigned last) {
-  for (unsigned c = first / CHUNK; c < CHUNKS && c <= last / CHUNK; c++)
+  for (unsigned c = first / CHUNK; c < (unsigned)chunk_counts[version] && c <= last / CHUNK; c++)
     for (unsigned k = 0; tables[version][c] && k < CHUNK; k++) {
       unsigned fd = c * CHUNK + k;
       if (fd >= first && fd <= last && tables[version][c][k].real >= 0)
@@ -506,32 +513,40 @@ static void inherit_all(void) {
     inherit(found[i]);
 }
 
-static void look_at_original(int fd) {
+static void look_at_original(int fd, int real) {
   struct p3_original *original = &p3_originals[fd];
   original->fd = -1;
   if (p3_in_klee()) {
-    if (fcntl(fd, F_GETFL) >= 0)
-      original->fd = fd;
+    if (fcntl(real, F_GETFL) >= 0)
+      original->fd = real;
     return;
   }
-  if (fstat(fd, &original->stat) != 0)
+  if (fstat(real, &original->stat) != 0)
     return;
-  original->fd = duplicate_high(fd);
+  original->fd = duplicate_high(real);
   if (original->fd < 0)
-    p3_fatal("cannot duplicate descriptor %d: %s", fd, strerror(errno));
+    p3_fatal("cannot duplicate descriptor %d: %s", real, strerror(errno));
   mark_hidden(original->fd, true);
-  original->flags = fcntl(fd, F_GETFL);
-  original->tty = isatty(fd);
+  original->flags = fcntl(real, F_GETFL);
+  original->tty = isatty(real);
   if (S_ISREG(original->stat.st_mode))
-    original->start = original->flags & O_APPEND ? original->stat.st_size : lseek(fd, 0, SEEK_CUR);
+    original->start = original->flags & O_APPEND ? original->stat.st_size : lseek(real, 0, SEEK_CUR);
 }
 
-void p3_fds_init(void) {
+void p3_fds_begin(void) {
   /* Originals, captures (two descriptors and the version's own for two streams), relays, logs, directories. */
   int wanted = 16 + p3_count * 12;
   hidden_from = HIDDEN_MAX - wanted;
+}
+
+void p3_fds_use(const int streams[3]) {
   for (int fd = 0; fd <= 2; fd++)
-    look_at_original(fd);
+    look_at_original(fd, streams[fd]);
+}
+
+void p3_fds_init(void) {
+  p3_fds_begin();
+  p3_fds_use((const int[]){0, 1, 2});
   if (!p3_in_klee())
     inherit_all();
 }

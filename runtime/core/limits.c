@@ -10,6 +10,7 @@
 
 static struct rlimit limits[P3_MAX_VERSIONS][RLIM_NLIMITS];
 static unsigned touched[P3_MAX_VERSIONS], touched_by_any;
+static bool are_set; /* by a version */
 static struct rlimit originals[RLIM_NLIMITS];
 
 /* How many descriptors the process may have. */
@@ -69,6 +70,7 @@ int p3_limit_set(int version, int resource, const struct rlimit *limit) {
     return -1;
   }
   p3_enter(version);
+  are_set = true;
   learn(resource);
   if (limit->rlim_max > originals[resource].rlim_max) {
     struct rlimit raised = {originals[resource].rlim_cur, limit->rlim_max};
@@ -115,7 +117,7 @@ int p3_priority_set(int version, int priority) {
 }
 
 void p3_limits_enter(int to) {
-  for (int resource = 0; resource < RLIM_NLIMITS; resource++)
+  for (int resource = 0; are_set && resource < RLIM_NLIMITS; resource++)
     if (touched_by_any & 1u << resource) {
       struct rlimit wanted = touched[to] & 1u << resource ? limits[to][resource] : originals[resource];
       struct rlimit real = as_real(to, resource, wanted);

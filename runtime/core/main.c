@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 struct p3_state p3_states[P3_MAX_VERSIONS];
+bool p3_is_harness, p3_in_process;
+int p3_messages = -1;
+bool (*p3_listener)(const char *line, size_t size);
 _Thread_local int p3_inside;
 
 static sigjmp_buf way_out;
@@ -43,7 +46,9 @@ static void vsay(const char *format, va_list arguments) {
   int length = p3_vformat(line + start, room, format, arguments);
   size_t size = start + (length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1);
   line[size++] = '\n';
-  int fd = p3_originals[2].fd > 0 ? p3_originals[2].fd : 2;
+  if (p3_listener && p3_listener(line, size))
+    return;
+  int fd = p3_messages >= 0 ? p3_messages : p3_originals[2].fd > 0 ? p3_originals[2].fd : 2;
   (void)!write(fd, line, size);
 }
 
@@ -169,6 +174,18 @@ static void run_together(void) {
     }
 }
 
+void p3_run_versions(void) {
+  if (!p3_in_klee())
+    main_thread = pthread_self();
+  if (p3_lockstep)
+    run_together();
+  else
+    for (int i = 0; i < p3_count; i++)
+      run_version(i);
+  if (!p3_in_klee())
+    p3_fds_restore();
+}
+
 /* ---- ending ---- */
 
 static _Noreturn void end_as(int version) {
@@ -224,8 +241,6 @@ static void prepare_end_in_klee(void) {
 
 int main(int argc, char **argv, char **envp) {
   p3_look_for_klee();
-  if (!p3_in_klee())
-    main_thread = pthread_self();
   p3_config_read(envp);
   prepare_end_in_klee();
   p3_rerun_start(argv, envp);
@@ -242,14 +257,9 @@ int main(int argc, char **argv, char **envp) {
     on_exit(exited_outside, NULL);
   for (int i = 0; i < p3_count; i++)
     p3_versions[i]->init(argc, copy_list(argv), copy_environment(envp));
-  if (p3_lockstep)
-    run_together();
-  else
-    for (int i = 0; i < p3_count; i++)
-      run_version(i);
+  p3_run_versions();
   if (p3_in_klee())
     end_in_klee();
-  p3_fds_restore();
   p3_process_stop();
   p3_checks_run();
   if (p3_config.outdir >= 0)

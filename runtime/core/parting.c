@@ -29,7 +29,7 @@ const char *p3_parting_name(const struct p3_parting *parting) {
   return names[parting->kind];
 }
 
-static void say(const struct p3_parting *parting, unsigned versions) {
+void p3_parting_say(const struct p3_parting *parting, unsigned versions) {
   int first = 0, other;
   while (!parting->places[first])
     first++;
@@ -47,13 +47,13 @@ static void say(const struct p3_parting *parting, unsigned versions) {
 }
 
 bool p3_parted(struct p3_parting *parting, unsigned versions) {
-  if (reaction != COUNT)
-    say(parting, versions);
   if (!parting->count++) {
     *last = parting;
     last = &parting->next;
   }
   parting->versions |= versions;
+  if (reaction != COUNT)
+    p3_parting_say(parting, versions);
   p3_raising = reaction == ABORT; /* the product will; it is no crash of a version */
   return reaction == ABORT;
 }

@@ -29,7 +29,7 @@ static int copy_on(int fd, const char *bytes, size_t size) {
 }
 
 int p3_show_rest(int version, int stream) {
-  static char buffer[1 << 16];
+  static char buffer[1 << 16] P3_KEPT;
   struct p3_capture *capture = &p3_captures[version][stream];
   off_t *shown = &p3_shared->shown[stream];
   struct stat stat;

@@ -78,7 +78,7 @@ static char *join(const char *name, size_t length, const char *value) {
   memcpy(entry, name, length);
   entry[length] = '=';
   memcpy(entry + length + 1, value, size);
-  if (p3_in_klee())
+  if (p3_in_klee() || p3_in_process)
     return entry;
   char **known = tsearch(entry, &made, (int (*)(const void *, const void *))strcmp);
   if (known && *known != entry) {

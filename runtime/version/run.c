@@ -47,4 +47,5 @@ const struct p3_hooks p3v_hooks = {
     .exit = SHIM(exit),
     .enter = p3v_libc_enter,
     .ended = p3v_files_discard,
+    .next_file = p3v_files_next,
 };

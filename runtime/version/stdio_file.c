@@ -19,6 +19,8 @@ struct node {
   int fd;              /* virtual number, -1: none */
   bool cookie;         /* closes its descriptor itself */
   char *buffer;        /* of a cookie FILE */
+  void *space;         /* of open_memstream: where libc tells what it has */
+  bool foreign;        /* calls functions of the program */
   int orientation;     /* of a cookie FILE */
   struct node *next;   /* opened before */
   struct node *before; /* opened after */
@@ -129,6 +131,13 @@ void p3v_files_discard(void) {
   for (int stream = 0; stream < 3; stream++)
     if (P3_ME->files[stream])
       __fpurge(P3_ME->files[stream]);
+}
+
+const void *p3v_files_next(const void *after, struct p3_file *file) {
+  const struct node *node = after ? ((const struct node *)after)->next : newest;
+  if (node)
+    *file = (struct p3_file){node->file, node->space, node->foreign};
+  return node;
 }
 
 int SHIM(fflush)(FILE *file) {
@@ -251,22 +260,25 @@ FILE *SHIM(tmpfile)(void) { return adopt(tmpfile()); }
 
 ALSO(FILE *, tmpfile64, (void), tmpfile)
 
-static FILE *track(FILE *file) {
-  if (file)
-    add(file, -1, false);
+static FILE *track(FILE *file, void *space, bool foreign) {
+  struct node *node = file ? add(file, -1, false) : NULL;
+  if (node) {
+    node->space = space;
+    node->foreign = foreign;
+  }
   return file;
 }
 
 FILE *SHIM(fmemopen)(void *buffer, size_t size, const char *mode) {
-  return track(fmemopen(buffer, size, mode));
+  return track(fmemopen(buffer, size, mode), NULL, false);
 }
 
-FILE *SHIM(open_memstream)(char **bytes, size_t *size) { return track(open_memstream(bytes, size)); }
+FILE *SHIM(open_memstream)(char **bytes, size_t *size) { return track(open_memstream(bytes, size), bytes, false); }
 
-FILE *SHIM(open_wmemstream)(wchar_t **text, size_t *size) { return track(open_wmemstream(text, size)); }
+FILE *SHIM(open_wmemstream)(wchar_t **text, size_t *size) { return track(open_wmemstream(text, size), text, false); }
 
 FILE *SHIM(fopencookie)(void *cookie, const char *mode, cookie_io_functions_t functions) {
-  return track(fopencookie(cookie, mode, functions));
+  return track(fopencookie(cookie, mode, functions), NULL, true);
 }
 
 FILE *SHIM(freopen)(const char *path, const char *mode, FILE *file) {

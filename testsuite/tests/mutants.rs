@@ -100,6 +100,7 @@ fn make_mutant(seed: &str) -> ExitCode {
         checks: ProductChecks::default(),
         native_libraries: Vec::new(),
         weave: WeaveOptions::default(),
+        harness: false,
         verify: true,
     };
     let mut mutant: Option<Mutant> = None;

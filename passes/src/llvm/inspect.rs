@@ -124,6 +124,16 @@ impl Value {
         unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
+    /// A global variable that nobody writes to.
+    pub(crate) fn is_immutable(self) -> bool {
+        unsafe { LLVMIsGlobalConstant(self.0) != 0 }
+    }
+
+    /// A global variable that each thread has for itself.
+    pub(crate) fn is_thread_local(self) -> bool {
+        unsafe { LLVMIsThreadLocal(self.0) != 0 }
+    }
+
     pub(crate) fn is_global(self) -> bool {
         unsafe { !LLVMIsAGlobalValue(self.0).is_null() }
     }

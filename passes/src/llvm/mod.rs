@@ -16,7 +16,7 @@ pub(crate) use inspect::Place;
 pub(crate) use module::{
     add_function, add_global, aliases, check_processors, complete_target, drop_name_escapes,
     functions, global_named, globals, link, module_asm, normal_triple, parse, prepare_flags,
-    release, run_passes, set_module_asm, source_file, variables, verify, Linker, Types,
+    release, run_passes, set_module_asm, size_of, source_file, variables, verify, Linker, Types,
 };
 pub(crate) use value::*;
 

@@ -5,6 +5,7 @@ use super::{Context, Module};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout};
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -407,6 +408,12 @@ impl Types {
             LLVMConstStringInContext(self.0, bytes.as_ptr().cast(), bytes.len() as u32, 0)
         })
     }
+}
+
+/// Bytes that a variable of the type takes.
+pub(crate) fn size_of(module: &Module, ty: Type) -> u64 {
+    // SAFETY: the layout belongs to the module.
+    unsafe { LLVMABISizeOfType(LLVMGetModuleDataLayout(module.as_mut_ptr()), ty.0) }
 }
 
 /// The module's file-level assembly.
