@@ -83,9 +83,16 @@ int64_t p3_cpu_before_now(int version);
 
 /* ---- core/stop.c: the threads of versions, besides the one that runs main ---- */
 
+/* What core/switch.c has installed for a thread. */
+struct p3_place {
+  unsigned cwd_id;
+  mode_t umask;
+};
+
 struct p3_thread {
   struct p3_thread *next;
   int version;
+  struct p3_place place;
   void *(*run)(struct p3_thread *thread);
   void (*over)(
       struct p3_thread *thread); /* the thread ends; called after the program's own clean-up handlers */

@@ -43,6 +43,13 @@ void p3_stop_others(void);
 void p3_stop_here(void);
 void p3_stop_forked(void);
 
+/* ---- switch.c: threads of versions in lock-step have directories and umasks of their own ---- */
+
+/* Before the version creates a thread. */
+void p3_thread_prepare(int version);
+/* The thread begins. */
+void p3_thread_place(struct p3_thread *thread);
+
 /* ---- signals.c ---- */
 void p3_signals_start(void);
 /* The version waited for a child before SIGCHLD was seen for it: alone that comes first. */
@@ -164,8 +171,12 @@ void p3_rerun_captures(void);
 void p3_rerun_inherited(int fd);
 void p3_rerun_directory(int fd);
 void p3_rerun_child(pid_t real);
-/* A version crashed (0: it ended, and the main thread does not get on). Returns only if no other version goes
- * on, or it is not possible. */
+/* A version crashed by that signal, or one of these. Returns only if no other version goes on, or it is not
+ * possible. */
+enum {
+  P3_RERUN_STALLED = 0, /* it ended, and the main thread does not get on */
+  P3_RERUN_SHARED = -1, /* threads cannot have directories of their own */
+};
 void p3_rerun(int signal);
 /* Why the versions did not run in lock-step; empty: they did, or are not woven. */
 void p3_rerun_reason(char *text, size_t size);

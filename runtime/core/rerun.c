@@ -33,7 +33,7 @@ void (*p3_lockstep)(void);
 static struct handed {
   uint64_t magic;
   pid_t process;
-  int signal;       /* of the crash; 0: the main thread stalled */
+  int signal;       /* of the crash, or P3_RERUN_... */
   int log, answers; /* descriptors, -1: none */
   uint32_t ends;
   bool session_led;
@@ -156,8 +156,11 @@ void p3_rerun_reason(char *text, size_t size) {
   *text = 0;
   if (!is_second)
     return;
-  if (!handed.signal) {
-    p3_format(text, size, "a version ended on another thread than main's, which stalled in lock-step");
+  if (handed.signal == P3_RERUN_STALLED || handed.signal == P3_RERUN_SHARED) {
+    p3_format(text, size, "%s",
+              handed.signal == P3_RERUN_STALLED
+                  ? "a version ended on another thread than main's, which stalled in lock-step"
+                  : "the system did not allow threads to have directories of their own (unshare)");
     return;
   }
   const char *name = p3_signal_name(handed.signal);
@@ -173,7 +176,7 @@ void p3_rerun_reason(char *text, size_t size) {
 
 /* Besides the one that crashed, if one did. */
 static bool others_go_on(int signal) {
-  int going = signal ? -1 : 0;
+  int going = signal > 0 ? -1 : 0;
   for (int i = 0; i < p3_count; i++)
     going += !p3_has_ended(i);
   return going > 0;
@@ -345,5 +348,5 @@ void p3_rerun(int signal) {
   p3_signals_rerun();
   if (list)
     execute(list);
-  die(signal ? signal : SIGABRT);
+  die(signal > 0 ? signal : SIGABRT);
 }

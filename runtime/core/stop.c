@@ -295,7 +295,7 @@ static _Noreturn void make_main_leave(int version) {
     } else {
       hear_nothing();
       if (has_stalled(&watch)) {
-        p3_rerun(0);
+        p3_rerun(P3_RERUN_STALLED);
         break;
       }
     }
@@ -406,6 +406,7 @@ bool p3_kicked(ucontext_t *context) {
 void p3_thread_add(struct p3_thread *thread) {
   struct p3_guard guard;
   p3_signals_release();
+  p3_thread_prepare(thread->version);
   p3_lock(&guard);
   thread->state = P3_THREAD_STARTING;
   thread->next = threads;
@@ -460,6 +461,7 @@ void *p3_thread_main(void *argument) {
   p3_stop_here();
   if (p3_has_ended(thread->version))
     park();
+  p3_thread_place(thread);
   pthread_once(&key_once, make_key);
   pthread_setspecific(key, thread);
   void *room = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

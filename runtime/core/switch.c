@@ -7,12 +7,16 @@
  * Versions in lock-step alternate with every call that leaves them, so there are two degrees. p3_touch
  * exchanges what costs nothing while versions have not changed it: directory, umask, signals, limits. That is
  * enough for libc's functions on files. p3_enter also exchanges what always differs, real descriptors 0-2 above
- * all, for code that nothing is known about. */
+ * all, for code that nothing is known about.
+ *
+ * Other threads than the main one work for one version each. In lock-step the kernel gives them a directory and
+ * a umask of their own, which follow the version's with every call that leaves it, as the main thread's do. */
 #include "core.h"
 #include "p3_process.h"
 #include "process.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 int p3_owner = P3_NOBODY;
@@ -21,9 +25,15 @@ int p3_only = P3_NOBODY;
 
 extern char **environ;
 
+/* What the main thread has; cwd_id is that of the version whose directory it is. */
+static struct p3_place installed;
+/* There are threads that do not share it; or there are, but the system did not allow that. */
+static volatile bool are_apart, cannot_part;
+
 void p3_switch_init(void) {
   mode_t mask = umask(0);
   umask(mask);
+  installed.umask = mask;
   for (int i = 0; i < p3_count; i++) {
     p3_states[i].umask = mask;
     p3_states[i].cwd = -1;
@@ -32,13 +42,74 @@ void p3_switch_init(void) {
 
 static int open_cwd(void) { return p3_fd_hide(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)); }
 
-static void switch_cwd(struct p3_state *from, struct p3_state *to) {
-  if (from->cwd_id == to->cwd_id)
+static struct p3_place *own_place(void) {
+  struct p3_thread *thread = are_apart ? p3_thread_self() : NULL;
+  return thread ? &thread->place : &installed;
+}
+
+static bool is_in_place(const struct p3_place *place, const struct p3_state *state) {
+  return place->cwd_id == state->cwd_id && place->umask == state->umask;
+}
+
+/* The calling thread gets the version's directory and umask. A handler must not find the one and not yet the
+ * other. */
+static void move(struct p3_place *place, int from, int to) {
+  struct p3_state *state = &p3_states[to];
+  struct p3_guard guard;
+  p3_lock(&guard);
+  if (place->cwd_id != state->cwd_id) {
+    if (from >= 0 && p3_states[from].cwd < 0 && p3_states[from].cwd_id == place->cwd_id)
+      p3_states[from].cwd = open_cwd();
+    if (state->cwd >= 0)
+      (void)!fchdir(state->cwd);
+    place->cwd_id = state->cwd_id;
+  }
+  if (place->umask != state->umask)
+    umask(state->umask);
+  place->umask = state->umask;
+  if (place == &installed)
+    p3_here = to;
+  p3_unlock(&guard);
+}
+
+void p3_thread_prepare(int version) {
+  if (!p3_lockstep || p3_only >= 0 || cannot_part)
     return;
-  if (from->cwd < 0)
-    from->cwd = open_cwd();
-  if (to->cwd >= 0)
-    (void)!fchdir(to->cwd);
+  p3_touch(version);
+  struct p3_guard guard;
+  p3_lock(&guard);
+  if (p3_states[version].cwd < 0)
+    p3_states[version].cwd = open_cwd();
+  are_apart = true;
+  p3_unlock(&guard);
+}
+
+/* Versions whose threads share a directory and a umask with all others' run one after the other, if they differ in
+ * that or are about to. */
+static void part(bool differ) {
+  if (cannot_part && differ && p3_lockstep && p3_only < 0)
+    p3_rerun(P3_RERUN_SHARED);
+}
+
+void p3_thread_place(struct p3_thread *thread) {
+  struct p3_state *state = &p3_states[thread->version];
+  if (are_apart && unshare(CLONE_FS) != 0) {
+    are_apart = false;
+    cannot_part = true;
+  }
+  if (!are_apart) {
+    bool differ = false;
+    for (int i = 0; i < p3_count; i++)
+      differ |= p3_states[i].cwd_id != state->cwd_id || p3_states[i].umask != state->umask;
+    part(differ);
+    return;
+  }
+  struct p3_guard guard;
+  p3_lock(&guard);
+  (void)!fchdir(state->cwd);
+  umask(state->umask);
+  thread->place = (struct p3_place){state->cwd_id, state->umask};
+  p3_unlock(&guard);
 }
 
 /* After `version` changed its directory, which descriptor `before` stands for. Versions that are still in
@@ -46,17 +117,22 @@ static void switch_cwd(struct p3_state *from, struct p3_state *to) {
 static void moved(int version, int before) {
   static unsigned last;
   struct p3_state *me = &p3_states[version];
+  struct p3_guard guard;
+  p3_lock(&guard);
   for (int i = 0; i < p3_count; i++)
     if (i != version && p3_states[i].cwd_id == me->cwd_id && p3_states[i].cwd < 0 &&
         (p3_only < 0 || p3_only == i))
       p3_states[i].cwd = fcntl(before, F_DUPFD_CLOEXEC, before);
   if (me->cwd >= 0)
     close(me->cwd);
-  me->cwd = -1;
+  me->cwd = are_apart ? open_cwd() : -1;
   me->cwd_id = ++last;
+  own_place()->cwd_id = me->cwd_id;
+  p3_unlock(&guard);
 }
 
 int p3_directory_before(int version) {
+  part(true);
   p3_touch(version);
   return p3_in_klee() || p3_only >= 0 ? -1 : open_cwd();
 }
@@ -83,8 +159,9 @@ int p3_chdir(int version, const char *path, int fd) {
 }
 
 mode_t p3_umask(int version, mode_t mask) {
+  part((mask & 0777) != p3_states[version].umask);
   p3_touch(version);
-  p3_states[version].umask = mask & 0777;
+  p3_states[version].umask = own_place()->umask = mask & 0777;
   return umask(mask);
 }
 
@@ -95,30 +172,24 @@ void p3_environ_changed(int version) {
 
 void p3_touch(int version) {
   int from = p3_here;
-  if (from == version)
+  if (from == version && !are_apart)
     return;
   if (p3_in_klee()) {
     p3_here = version;
     return;
   }
-  /* Versions with threads do not differ in what is exchanged here, or they are not woven. */
-  if (p3_thread_self())
+  struct p3_thread *thread = p3_thread_self();
+  struct p3_place *place = thread && are_apart ? &thread->place : &installed;
+  if (thread || from == version) {
+    if ((!thread || are_apart) && !is_in_place(place, &p3_states[version]))
+      move(place, version, version);
     return;
+  }
   p3_process_leave(from);
-  /* A handler must not find the one's directory and the other one's umask. */
-  struct p3_state *old = from < 0 ? NULL : &p3_states[from], *new = &p3_states[version];
-  bool is_alike = old && old->cwd_id == new->cwd_id && old->umask == new->umask;
-  sigset_t all, before;
-  sigfillset(&all);
-  if (!is_alike)
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-  p3_here = version;
-  if (old)
-    switch_cwd(old, new);
-  if (!old || old->umask != new->umask)
-    umask(new->umask);
-  if (!is_alike)
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (is_in_place(place, &p3_states[version]))
+    p3_here = version;
+  else
+    move(place, from, version);
   p3_process_enter(from, version);
 }
 
@@ -161,6 +232,8 @@ void p3_unlock(struct p3_guard *guard) {
 
 void p3_forked(int version) {
   p3_only = version;
+  installed = *own_place();
+  are_apart = false;
   mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   p3_captures_unlock();
   p3_input_forked();

@@ -34,13 +34,6 @@ const FENV: [&str; 14] = [
     "feupdateenv",
 ];
 
-/// The functions by which a program changes what all threads of the process share, and what it is.
-const SHARED_BY_THREADS: [(&str, &str); 3] = [
-    ("chdir", "the current directory"),
-    ("fchdir", "the current directory"),
-    ("umask", "the umask"),
-];
-
 /// The functions by which a program asks for what versions cannot have each for itself while they alternate: the
 /// kernel's timers of processor time, overruns of timers, and pending signals, of which the kernel keeps one for all.
 const SIGNALS_OF_PROCESS: [&str; 8] = [
@@ -57,8 +50,7 @@ const SIGNALS_OF_PROCESS: [&str; 8] = [
 /// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
 ///
 /// The rounding mode and the exception flags are registers, which versions that alternate within a block would
-/// share. Directory and umask belong to the process; for versions that alternate they are exchanged, which
-/// threads of one version would notice while another one is at it.
+/// share.
 pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Option<String> {
     let uses = |name: &str| bound.iter().flatten().any(|used| used == name);
     if let Some(name) = FENV.into_iter().find(|name| uses(name)) {
@@ -72,14 +64,8 @@ pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Op
     let jump = ["siglongjmp", "longjmp", "_longjmp", "__longjmp_chk"]
         .into_iter()
         .find(|name| llvm::global_named(module, name).is_some_and(is_used_by_program));
-    if let (true, Some(name)) = (catches, jump) {
-        return Some(format!("the program handles signals and uses {name}"));
-    }
-    let threads = ["pthread_create", "thrd_create"].into_iter().any(uses);
-    SHARED_BY_THREADS
-        .into_iter()
-        .find(|(name, _)| threads && uses(name))
-        .map(|(_, what)| format!("the program changes {what} and has threads"))
+    jump.filter(|_| catches)
+        .map(|name| format!("the program handles signals and uses {name}"))
 }
 
 fn is_used_by_program(function: Value) -> bool {
