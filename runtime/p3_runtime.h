@@ -31,6 +31,7 @@
 #define P3_CHECK_ASSERT 4u
 #define P3_CHECK_DIVERGENCE 8u
 #define P3_CHECK_RETURNS 16u
+#define P3_CHECK_SPEC 32u
 
 #define SHIM(name) p3_shim_##name
 
@@ -74,6 +75,7 @@ struct p3_hooks {
   void (*ended)(void); /* the version is over and off the stack: discard what it left behind */
   /* in a harness: the FILE that it opened before `after`, null: the last one; null: there are no more */
   const void *(*next_file)(const void *after, struct p3_file *file);
+  int *(*error_number)(void); /* where its errno is */
 };
 
 /* Emitted by the finish pass. */
@@ -98,6 +100,41 @@ struct p3_parting {
 };
 /* core/parting.c: reports that; true: the product shall end here. */
 bool p3_parted(struct p3_parting *parting, unsigned versions);
+
+/* core/spec.c: specifications (include/p3.h). */
+struct p3_spec;
+/* The place of one in a version's code; emitted by the spec pass. */
+struct p3_place {
+  int version;
+  int what; /* P3_ASSERT_, P3_ASSUME_ */
+  const char *file;
+  int line;
+  const char *text;
+  unsigned named; /* bit i: version i is */
+  /* What p3_spec_end is told, -1: an operand is missing. Null: the version has no code for it. */
+  int (*relation)(struct p3_spec *spec, const void *captured);
+  /* Gives the operands that another version's code wants by name. Null: there are none. */
+  void (*variables)(struct p3_spec *spec, const void *captured, int number);
+  unsigned long reached;
+};
+/* Matched places of versions, which run back to back; emitted by the weave pass. */
+struct p3_meeting {
+  unsigned versions;
+  unsigned long evaluated, failed;
+  struct p3_place *places[]; /* null: of no version in the meeting */
+};
+/* Emitted by the finish pass; null ends them. */
+extern struct p3_place *const p3_spec_places[];
+extern struct p3_meeting *const p3_spec_meetings[];
+/* A version is there; `captured` lives until the meeting is over. */
+void p3_spec_reached(struct p3_place *place, const void *captured);
+/* All versions of the meeting are there; true: the product shall end here. */
+bool p3_spec_evaluate(struct p3_meeting *meeting);
+
+/* core/marked.c: bytes that a version gives out under a name (pp_output). */
+void p3_marked_output(int version, const char *name, const void *bytes, size_t size);
+/* What P3_INPUT gives every version under that name; false: there is no such source. */
+bool p3_marked_input(int version, void *bytes, size_t size, const char *name);
 
 /* Emitted by the isolate pass in every version. */
 extern const int p3v_index;                            /* 0-based number of this version, a constant */

@@ -4,6 +4,7 @@ mod align;
 mod build;
 mod diff;
 mod dup;
+mod header;
 mod merge;
 mod output;
 mod progress;
@@ -46,6 +47,8 @@ enum Command {
     Minimise(replay::MinimiseArgs),
     /// Copy a native library under other symbol names
     Dup(dup::DupArgs),
+    /// Write p3.h, the header for specifications in programs
+    Header(header::HeaderArgs),
 }
 
 /// Runs the command line of this process, which must not have threads yet.
@@ -70,6 +73,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Replay(args) => replay::replay(&args),
         Command::Minimise(args) => replay::minimise(&args),
         Command::Dup(args) => dup::run(&args),
+        Command::Header(args) => header::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -59,8 +59,8 @@ pub struct MergeOptions {
     /// How far versions are simplified before they are merged
     #[arg(long, default_value = "fold")]
     prepare: Prepare,
-    /// What the product checks at its end: output, status, assert, divergence, returns or none
-    #[arg(long, default_value = "output,status,assert", value_parser = ProductChecks::parse)]
+    /// What the product checks: output, status, assert, spec, divergence, returns or none
+    #[arg(long, default_value = "output,status,assert,spec", value_parser = ProductChecks::parse)]
     check: ProductChecks,
     /// A native object or archive whose state each version shall have for itself; the copies are written beside
     /// the product (repeatable)

@@ -2,10 +2,11 @@
 //!
 //! Input: renamed versions. Guarantee: one verified module that defines `main`, in which only `main` and the
 //! weak `klee_*` functions can be seen from outside, with the tables that `runtime/core` reads (`p3_count`,
-//! `p3_versions`, `p3_names`, `p3_checks`). Undefined functions are libc's or an analyser's.
+//! `p3_versions`, `p3_names`, `p3_checks`, `p3_spec_places`,
+//! `p3_spec_meetings`). Undefined functions are libc's or an analyser's.
 
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Types, Value};
-use crate::{rename, runtime, Error, Result};
+use crate::{rename, runtime, spec, Error, Result};
 
 /// What the product checks at its end (`--check`); the bits of `P3_CHECK_*` in runtime/p3_runtime.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,14 @@ pub struct Checks(pub u32);
 
 impl Checks {
     /// The checks by name, in the order of their bits.
-    pub const NAMES: [&'static str; 5] = ["output", "status", "assert", "divergence", "returns"];
+    pub const NAMES: [&'static str; 6] = [
+        "output",
+        "status",
+        "assert",
+        "divergence",
+        "returns",
+        "spec",
+    ];
 
     /// Whether the check of this name is among them.
     pub fn has(self, name: &str) -> bool {
@@ -46,9 +54,9 @@ impl Checks {
 }
 
 impl Default for Checks {
-    /// output, status and assert
+    /// output, status, assert and spec
     fn default() -> Self {
-        Checks(0b111)
+        Checks(0b10_0111)
     }
 }
 
@@ -93,6 +101,7 @@ const ENTRIES: [&str; 4] = [
 pub(crate) fn finish(product: &Module) -> Result<()> {
     let internal = |reason: String| Error::internal("finish", reason);
     define_lockstep(product);
+    define_lists(product);
     address_thread_locals_directly(product);
     internalize(product);
     llvm::run_passes(product, "globaldce").map_err(internal)?;
@@ -136,6 +145,24 @@ fn define_lockstep(product: &Module) {
         entry
     });
     replace(product, "p3_woven", entry.unwrap_or(types.pointer().zero()));
+}
+
+/// What core/ reports of specifications: their places, and what weave has made of them.
+fn define_lists(product: &Module) {
+    let types = Types::of(product);
+    let variables = llvm::variables(product);
+    for (list, is_member) in [
+        ("p3_spec_places", spec::is_place as fn(&str) -> bool),
+        ("p3_spec_meetings", spec::is_meeting),
+    ] {
+        let mut members: Vec<Value> = variables
+            .iter()
+            .copied()
+            .filter(|variable| is_member(&variable.name_text()))
+            .collect();
+        members.push(types.pointer().zero());
+        replace(product, list, types.array(types.pointer(), &members));
+    }
 }
 
 fn define_tables(product: &Module, names: &[String], checks: Checks) -> Result<()> {

@@ -436,6 +436,7 @@ pub(crate) fn keeps_errno(name: &str) -> bool {
     name.starts_with("llvm.")
         || switches_version(name)
         || name.starts_with("klee_")
+        || name.starts_with("p3_spec_")
         || name.starts_with("__sanitizer_")
         || name.starts_with("__asan_")
         || name.starts_with("__ubsan_")

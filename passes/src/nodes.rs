@@ -139,12 +139,13 @@ pub(crate) fn is_marker(instruction: Value) -> bool {
         })
 }
 
-/// A call of a defined function, or one through a pointer.
+/// A call of a defined function, or one through a pointer, or the place of a specification.
 fn may_call_defined(instruction: Value) -> bool {
     if !instruction.is_call() {
         return false;
     }
     match instruction.called_function() {
+        Some(callee) if callee.name() == crate::spec::REACHED.as_bytes() => true,
         // runtime/core does not belong to any version.
         Some(callee) => !callee.is_declaration() && !callee.name().starts_with(b"p3_"),
         None => !instruction

@@ -9,8 +9,8 @@ use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
 use crate::weave::{Scaffold, WeaveOptions};
 use crate::{
-    check, finish, harness, isolate, link, load, prepare, rename, runtime, terminate, weave, Error,
-    Result,
+    check, finish, harness, isolate, link, load, prepare, rename, runtime, spec, terminate, weave,
+    Error, Result,
 };
 use std::path::PathBuf;
 
@@ -114,7 +114,7 @@ pub fn merge<'ctx>(
     let mut copies = Vec::new();
     for (index, (module, input)) in linked.into_iter().zip(&options.inputs).enumerate() {
         let name = input.name();
-        prepare::prepare(&module, options.prepare)?;
+        simplify(&module, index, options.inputs.len(), &name, options.prepare)?;
         checked("prepare", index, &module, observe)?;
         let size = isolate::size(&module);
         let isolation = Isolation {
@@ -179,6 +179,23 @@ pub fn merge<'ctx>(
         copies,
         report,
     })
+}
+
+/// Prepares version `index` (from 0) of `count`, and gives its specifications functions of their own.
+pub(crate) fn simplify(
+    module: &Module,
+    index: usize,
+    count: usize,
+    name: &str,
+    level: Prepare,
+) -> Result<()> {
+    spec::announce(module);
+    prepare::prepare(module, level)?;
+    if spec::outline(module, index, count, name)? {
+        // What stood around them is one piece now.
+        prepare::prepare(module, level)?;
+    }
+    Ok(())
 }
 
 /// Loads and links every version, whose entry functions are called `entry`; returns warnings, too.

@@ -164,7 +164,13 @@ static void say_assert(void) {
 }
 
 void p3_checks_say(void) {
-  bool output = p3_checks & P3_CHECK_OUTPUT && p3_output_failed;
+  if (p3_spec_assumed) {
+    if (p3_config.show_all && p3_config.status == P3_NOBODY)
+      p3_say("assume: %s:%d: %s does not hold: nothing is checked", p3_spec_assumed->file, p3_spec_assumed->line,
+             p3_spec_assumed->text);
+    return;
+  }
+  bool output = p3_checks & P3_CHECK_OUTPUT && (p3_marks ? p3_marks_differ() : p3_output_failed);
   bool status = p3_checks & P3_CHECK_STATUS && p3_status_failed;
   bool assertion = p3_checks & P3_CHECK_ASSERT && p3_assert_failed;
   if (!(output | status | assertion | p3_config.show_all))
@@ -175,7 +181,9 @@ void p3_checks_say(void) {
     say_differences();
   if (stands_in || !(output || status || assertion))
     return;
-  if (output)
+  if (output && p3_marks)
+    p3_marks_say();
+  else if (output)
     say_differences();
   else if (status)
     say_status();

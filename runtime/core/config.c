@@ -1,4 +1,5 @@
-/* The environment variables that control a product: P3_OUTDIR, P3_SHOW, P3_STATUS, P3_ON_DIVERGENCE. */
+/* The environment variables that control a product: P3_OUTDIR, P3_SHOW, P3_STATUS, P3_ON_DIVERGENCE,
+ * P3_INPUT. */
 #include "core.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ const char *p3_config_value(char **environment, const char *name) {
   return NULL;
 }
 
-static const char *outdir;
+static const char *outdir, *input;
 
 void p3_config_read(char **environment) {
   bool klee = p3_in_klee();
@@ -79,6 +80,7 @@ void p3_config_read(char **environment) {
   const char *status = p3_config_value(environment, "P3_STATUS");
   if (status)
     p3_config.status = version_or("P3_STATUS", status, "combined", "combined");
+  input = klee ? NULL : p3_config_value(environment, "P3_INPUT");
   if (p3_checks & (P3_CHECK_DIVERGENCE | P3_CHECK_RETURNS))
     p3_parting_configure(p3_config_value(environment, "P3_ON_DIVERGENCE"));
   /* Not in KLEE: files made of symbolic bytes would have to be made concrete, and every path would write the
@@ -96,6 +98,8 @@ void p3_config_redirect_reports(void) {
 
 /* Opened early and kept: the program may change its directory or its root. */
 void p3_config_open_outdir(void) {
+  if (input)
+    p3_marked_open(input);
   if (!outdir)
     return;
   p3_config.outdir = p3_fd_hide(open(outdir, O_PATH | O_DIRECTORY | O_CLOEXEC));

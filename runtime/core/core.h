@@ -55,6 +55,8 @@ void p3_look_for_klee(void);
 size_t p3_object_size(void *object);
 /* `value`, or in KLEE, where it may be symbolic, one of the values that it can have. For messages. */
 int p3_example(int value);
+/* In KLEE: the path goes on only where that holds. */
+void p3_suppose(bool condition);
 
 /* ---- float.c ---- */
 
@@ -234,6 +236,29 @@ extern int p3_combined_status;
 /* Finds these. */
 void p3_checks_run(void);
 void p3_checks_say(void);
+
+/* ---- spec.c ---- */
+extern bool p3_spec_failed;
+/* The first assumption that did not hold: the input is of no interest. */
+extern const struct p3_place *p3_spec_assumed;
+/* In a handler: if this thread was computing a specification, says so and returns true; the product shall end. */
+bool p3_spec_crashed(const char *signal);
+
+/* ---- marked.c ---- */
+struct p3_mark {
+  struct p3_mark *next;
+  struct p3_capture captures[P3_MAX_VERSIONS]; /* in memory */
+  char name[];
+};
+/* Null: no version has given out anything under a name. */
+extern struct p3_mark *p3_marks;
+bool p3_marks_differ(void);
+void p3_marks_say(void);
+/* Between version 0 and another one; the offset of the first difference if they differ. */
+bool p3_mark_differs(const struct p3_mark *mark, int version);
+size_t p3_mark_difference(const struct p3_mark *mark, int version);
+/* The value of P3_INPUT. */
+void p3_marked_open(const char *path);
 
 /* ---- report.c ---- */
 void p3_report_write(void);

@@ -14,6 +14,13 @@ __attribute__((weak, noinline, optnone)) int klee_get_value_i32(int value) { ret
 /* One of the values that a symbolic one can have, without restricting it: to print it would fork. */
 int p3_example(int value) { return klee_get_value_i32(value); }
 
+__attribute__((weak)) void klee_assume(uintptr_t condition);
+
+void p3_suppose(bool condition) {
+  if (p3_in_klee())
+    klee_assume(condition);
+}
+
 size_t p3_object_size(void *object) { return klee_get_obj_size(object); }
 
 bool p3_klee;

@@ -5,16 +5,20 @@
  *   "sequential": why a woven product did not run the versions in lock-step; only there if so;
  *   "versions": [{"name": input file, "status": "exit N" | "signal NAME", "assert_failed": bool,
  *                 "stdout_length": bytes, "stderr_length": bytes}, ...] in the order of the merge;
- *   "checks": {"output", "status", "assert": {"enabled": bool, "verdict": "pass" | "fail"}}, where a verdict
+ *   "checks": {"output", "status", "assert", "spec": {"enabled": bool, "verdict": "pass" | "fail"}}, where a verdict
  * is given for disabled checks, too; "differences": [{"stream": "stdout" | "stderr", "versions": [1, i],
  * "offset": bytes before the difference, "line", "column": from 1, in bytes, "bytes": [of version 1, of i],
  * null: ended}, ...], the first one per version and stream; "divergences", "returns": [{"kind": "branch" |
  * "switch" | "call" | "return", "count": reports, "versions": those that did other than the first, "places":
  * ["file:line" | "function()" | null, one per version]}, ...], what the checks of these names found with
- * P3_ON_DIVERGENCE=count or log. Names are escaped as JSON strings; bytes that are
+ * P3_ON_DIVERGENCE=count or log; "spec": [{"kind": "assert" | "assume", "spec": the relation, "places": as above,
+ * "evaluated", "failed": how often, "skipped": how often a version came to its place without the others}, ...];
+ * "outputs": [{"name", "lengths": [one per version], "difference": null | {"versions": [1, i], "offset"}}, ...], what
+ * versions gave out with pp_output. Names are escaped as JSON strings; bytes that are
  * not UTF-8 become U+FFFD. */
 #include "process.h"
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -197,6 +201,78 @@ static void write_partings(FILE *out, const char *name, bool returns) {
   fputs(any ? "\n  ]" : "]", out);
 }
 
+/* One specification: at the places of a meeting, or at one that is in none. */
+static void write_spec(FILE *out, bool any, const struct p3_place *const places[], unsigned long evaluated,
+                       unsigned long failed) {
+  const struct p3_place *first = NULL;
+  unsigned long skipped = 0;
+  for (int i = 0; i < p3_count; i++)
+    if (places[i]) {
+      first = places[i];
+      skipped += places[i]->reached - evaluated;
+    }
+  if (!first)
+    return;
+  fprintf(out, "%s\n    {\"kind\": \"%s\", \"spec\": ", any ? "," : "", first->what ? "assume" : "assert");
+  write_string(out, first->text);
+  fputs(", \"places\": [", out);
+  for (int i = 0; i < p3_count; i++) {
+    fputs(i ? ", " : "", out);
+    if (places[i]) {
+      char place[PATH_MAX];
+      snprintf(place, sizeof place, "%s:%d", places[i]->file, places[i]->line);
+      write_string(out, place);
+    } else {
+      fputs("null", out);
+    }
+  }
+  fprintf(out, "], \"evaluated\": %lu, \"failed\": %lu, \"skipped\": %lu}", evaluated, failed, skipped);
+}
+
+static bool meets(const struct p3_place *place) {
+  for (struct p3_meeting *const *meeting = p3_spec_meetings; *meeting; meeting++)
+    if ((*meeting)->places[place->version] == place)
+      return true;
+  return false;
+}
+
+static void write_specs(FILE *out) {
+  fputs(",\n  \"spec\": [", out);
+  bool any = false;
+  for (struct p3_meeting *const *meeting = p3_spec_meetings; *meeting; meeting++, any = true)
+    write_spec(out, any, (const struct p3_place *const *)(*meeting)->places, (*meeting)->evaluated,
+               (*meeting)->failed);
+  for (struct p3_place *const *place = p3_spec_places; *place; place++)
+    if (!meets(*place)) {
+      const struct p3_place *places[P3_MAX_VERSIONS] = {0};
+      places[(*place)->version] = *place;
+      write_spec(out, any, places, 0, 0);
+      any = true;
+    }
+  fputs(any ? "\n  ]" : "]", out);
+}
+
+static void write_marks(FILE *out) {
+  fputs(",\n  \"outputs\": [", out);
+  for (const struct p3_mark *mark = p3_marks; mark; mark = mark->next) {
+    fprintf(out, "%s\n    {\"name\": ", mark == p3_marks ? "" : ",");
+    write_string(out, mark->name);
+    fputs(", \"lengths\": [", out);
+    int other = 0;
+    for (int i = 0; i < p3_count; i++) {
+      fprintf(out, "%s%zu", i ? ", " : "", mark->captures[i].length);
+      if (!other && p3_mark_differs(mark, i))
+        other = i;
+    }
+    if (other)
+      fprintf(out, "], \"difference\": {\"versions\": [1, %d], \"offset\": %zu}}", other + 1,
+              p3_mark_difference(mark, other));
+    else
+      fputs("], \"difference\": null}", out);
+  }
+  fputs(p3_marks ? "\n  ]" : "]", out);
+}
+
 static void write_json(void) {
   static const char name[] = "report.json";
   FILE *out = fdopen(create(name), "w");
@@ -209,13 +285,16 @@ static void write_json(void) {
     fprintf(out, "  \"sequential\": \"%s\",\n", reason);
   write_versions(out);
   fputs("  \"checks\": {", out);
-  write_check(out, "output", P3_CHECK_OUTPUT, p3_output_failed, ",");
+  write_check(out, "output", P3_CHECK_OUTPUT, p3_marks ? p3_marks_differ() : p3_output_failed, ",");
   write_check(out, "status", P3_CHECK_STATUS, p3_status_failed, ",");
-  write_check(out, "assert", P3_CHECK_ASSERT, p3_assert_failed, "\n  },\n");
+  write_check(out, "assert", P3_CHECK_ASSERT, p3_assert_failed, ",");
+  write_check(out, "spec", P3_CHECK_SPEC, p3_spec_failed, "\n  },\n");
   write_differences(out);
   write_partings(out, "divergences", false);
   fputs(",\n", out);
   write_partings(out, "returns", true);
+  write_specs(out);
+  write_marks(out);
   fputs("\n}\n", out);
   if (fclose(out) != 0)
     p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));

@@ -639,8 +639,11 @@ static void handle(int signal, siginfo_t *info, ucontext_t *context) {
     return;
   int version = p3_current();
   bool fault = is_fault(signal) && info->si_code > 0;
-  if ((fault || is_of_libc(signal, info)) && !is_left_alone(signal))
+  if ((fault || is_of_libc(signal, info)) && !is_left_alone(signal)) {
+    if (p3_spec_crashed(p3_signal_name(signal)))
+      die_for_real(SIGABRT);
     p3_rerun(signal);
+  }
   if (signal == KICK && (info->si_code == SI_TIMER || info->si_pid == getpid()) &&
       (version < 0 || !p3_signal_is_caught(version, signal)))
     return; /* it came too late */

@@ -6,6 +6,8 @@
 
 unsigned char p3v_alive = 1;
 
+int *SHIM(__errno_location)(void);
+
 static int user_argc;
 static char **user_argv;
 static char **user_envp;
@@ -48,4 +50,5 @@ const struct p3_hooks p3v_hooks = {
     .enter = p3v_libc_enter,
     .ended = p3v_files_discard,
     .next_file = p3v_files_next,
+    .error_number = SHIM(__errno_location),
 };

@@ -11,6 +11,8 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 const CLANG: &str = "clang-16";
+/// Where cases find p3.h.
+const INCLUDE: &str = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../runtime/include");
 
 /// The tools that a case needs.
 #[derive(Clone, Debug)]
@@ -111,7 +113,7 @@ impl<'a> Reference<'a> {
         if let Some(program) = session.build(product, "product")? {
             for (run, alone) in session.case.runs.iter().zip(&self.alone) {
                 if session.mismatches.is_empty() {
-                    session.compare(&program, run, alone, &run.label)?;
+                    session.compare(&program, run, alone, &run.label, true)?;
                 }
             }
         }
@@ -200,7 +202,8 @@ impl<'a> Session<'a> {
             let place = |label: &str| format!("{label} {}", run.label).trim_end().to_string();
             check_expectation(run, &alone).with_context(|| place(level))?;
             for (product, label) in &products {
-                self.compare(product, run, &alone, &place(label))?;
+                let woven = self.tools.woven && !label.ends_with("--no-weave");
+                self.compare(product, run, &alone, &place(label), woven)?;
             }
         }
         Ok(())
@@ -320,20 +323,31 @@ impl<'a> Session<'a> {
         run: &Run,
         alone: &[Observed],
         place: &str,
+        woven: bool,
     ) -> Result<()> {
         self.compare_recorded(product, run, alone, place)?;
+        if let (Some(expected), true) = (&run.spec_counts, woven) {
+            let found = reported_specs(&self.scratch.join("outdir"))?;
+            if found != *expected {
+                let (expected, found) = (expected.join(" "), found.join(" "));
+                self.mismatch(place, "report.json's spec", &expected, &found);
+            }
+        }
 
         let last = alone.len();
         let shown = self.place.run(product, run, &show(&last.to_string()))?;
         self.same_as_alone(&shown, &alone[last - 1], run, place, last);
 
         let plain = self.place.run(product, run, &[])?;
-        let failing = self.checks().into_iter().any(|check| match check.as_str() {
+        let mut failing = self.checks().into_iter().any(|check| match check.as_str() {
+            "output" if run.marked.is_some() => run.marked == Some(true),
             "output" => differs(alone, |o| (&o.stdout, &o.stderr)),
             "status" => differs(alone, |o| &o.status),
             "assert" => alone.iter().any(failed_assertion),
             _ => false,
         });
+        let spec = run.spec.as_ref().filter(|_| woven);
+        failing = (failing || spec.is_some()) && !(run.assumption_fails && woven);
         let status = if failing {
             "signal ABRT".to_string()
         } else {
@@ -348,9 +362,9 @@ impl<'a> Session<'a> {
             &plain.stderr
         };
         let text = String::from_utf8_lossy(said).into_owned();
-        let pieces = run
-            .check
-            .clone()
+        let pieces = spec
+            .or(run.check.as_ref())
+            .cloned()
             .unwrap_or_else(|| vec!["p3: ".to_string()]);
         let line = text.lines().find(|line| contains_in_order(line, &pieces));
         if failing && line.is_none() && comparable(run.stderr) {
@@ -591,7 +605,7 @@ impl<'a> Session<'a> {
         let mut clang = Command::new(CLANG);
         // Relative names, so that __FILE__ is the same for everybody.
         clang.current_dir(files[0].parent().context("a source in a directory")?);
-        clang.arg(level).args(["-D_GNU_SOURCE", "-w"]);
+        clang.arg(level).args(["-D_GNU_SOURCE", "-w", INCLUDE]);
         if self.case.selected_by_macro {
             clang.arg(format!("-DV={version}"));
         }
@@ -614,7 +628,7 @@ impl<'a> Session<'a> {
             .iter()
             .position(|flag| flag == "--check")
             .and_then(|at| flags.get(at + 1))
-            .map_or("output,status,assert", String::as_str);
+            .map_or("output,status,assert,spec", String::as_str);
         list.split(',').map(String::from).collect()
     }
 
@@ -723,6 +737,22 @@ fn report_says_difference(outdir: &Path) -> Result<bool> {
     report["difference"]
         .as_bool()
         .ok_or_else(|| anyhow!("no boolean `difference` in {text}"))
+}
+
+/// What the report says of specifications: evaluated/failed/skipped.
+fn reported_specs(outdir: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(outdir.join("report.json"))?;
+    let report: serde_json::Value = serde_json::from_str(&text)?;
+    let specs = report["spec"]
+        .as_array()
+        .ok_or_else(|| anyhow!("no list `spec` in {text}"))?;
+    Ok(specs
+        .iter()
+        .map(|spec| {
+            let counts = ["evaluated", "failed", "skipped"].map(|count| spec[count].to_string());
+            counts.join("/")
+        })
+        .collect())
 }
 
 /// Whether the pieces stand in the line one after the other.

@@ -44,6 +44,14 @@ pub struct Run {
     pub expect: Expect,
     /// Text that a failed check's line must contain, in pieces.
     pub check: Option<Vec<String>>,
+    /// The same of the check `spec`, which only versions in lock-step can fail.
+    pub spec: Option<Vec<String>>,
+    /// Per specification how often it is evaluated, fails and is skipped in lock-step, as `E/F/S`.
+    pub spec_counts: Option<Vec<String>>,
+    /// Whether what versions give out by `pp_output`, instead of their outputs, differs.
+    pub marked: Option<bool>,
+    /// An assumption does not hold, so that no check fails in lock-step.
+    pub assumption_fails: bool,
     pub timeout: Duration,
 }
 
@@ -121,6 +129,10 @@ impl Default for Run {
             env: Vec::new(),
             expect: Expect::None,
             check: None,
+            spec: None,
+            spec_counts: None,
+            marked: None,
+            assumption_fails: false,
             timeout: DEFAULT_TIMEOUT,
         }
     }
@@ -325,6 +337,16 @@ fn run_directive(run: &mut Run, key: &str, value: &str, directory: &Path) -> Res
             }
         }
         "expect-check" => run.check = Some(value.split("...").map(String::from).collect()),
+        "expect-spec" => run.spec = Some(value.split("...").map(String::from).collect()),
+        "expect-specs" => run.spec_counts = Some(value.split(' ').map(String::from).collect()),
+        "expect-outputs" => {
+            run.marked = Some(match value {
+                "same" => false,
+                "differ" => true,
+                _ => bail!("expect-outputs: {value}: not same or differ"),
+            })
+        }
+        "expect-assumption" if value == "fails" => run.assumption_fails = true,
         "timeout" => run.timeout = Duration::from_secs(value.parse().context("timeout: seconds")?),
         _ => return Ok(false),
     }

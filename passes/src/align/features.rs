@@ -4,6 +4,7 @@ use super::digest::{Digest, Sketch};
 use super::functions::{plain_local, plain_name, plain_type};
 use crate::llvm::{Linkage, Type, Value};
 use crate::nodes::{Graph, Node};
+use crate::spec::Spec;
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
@@ -59,6 +60,7 @@ mod domain {
     pub(super) const NO_TERMINATOR: u64 = 25;
     pub(super) const FUNCTION: u64 = 26;
     pub(super) const BARE: u64 = 27;
+    pub(super) const SPEC: u64 = 28;
 }
 
 /// How deep constants and conditions are looked into.
@@ -429,6 +431,10 @@ impl Reader<'_, '_> {
     }
 
     fn call_class(&mut self, call: Value) -> Digest {
+        if let Some(spec) = Spec::at(call) {
+            let digest = Digest::new(domain::SPEC).add(spec.what);
+            return digest.add_bytes(spec.text.as_bytes());
+        }
         match call.called_function().map(|f| (self.describer.resolve)(f)) {
             Some(Callee::Group(group)) => Digest::new(domain::CALL).add(group as u64),
             Some(_) => Digest::new(domain::CALL_UNMATCHED),

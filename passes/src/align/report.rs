@@ -7,7 +7,7 @@ use crate::llvm::{self, Block, Context, Module, Place, Value};
 use crate::load::{Input, Source};
 use crate::nodes::{Graph, Node, NodeId};
 use crate::pipeline::{self, Observer};
-use crate::prepare::{self, Prepare};
+use crate::prepare::Prepare;
 use crate::Result;
 use inkwell::llvm_sys::LLVMOpcode;
 use serde::Serialize;
@@ -164,8 +164,9 @@ pub fn align_versions(
     let (modules, mut warnings) =
         pipeline::read(context, &options.inputs, &options.entry, observe)?;
     warnings.extend(pipeline::unknown_pairs(&modules, &options.map));
-    for (index, module) in modules.iter().enumerate() {
-        prepare::prepare(module, options.prepare)?;
+    for (index, (module, input)) in modules.iter().zip(&options.inputs).enumerate() {
+        let count = options.inputs.len();
+        pipeline::simplify(module, index, count, &input.name(), options.prepare)?;
         pipeline::checked("prepare", index, module, observe)?;
     }
     let functions: Vec<Vec<Value>> = modules

@@ -37,7 +37,7 @@ use std::collections::HashMap;
 use walk::{Member, Numbers, Walk};
 
 /// Calls that weave may insert: functions of runtime/core that leave the versions' memory alone.
-const GLUE_CALLS: [&str; 3] = ["p3_enter", "p3_touch", "p3_parted"];
+const GLUE_CALLS: [&str; 4] = ["p3_enter", "p3_touch", "p3_parted", "p3_spec_evaluate"];
 
 /// The number of a version that has returned.
 const RETURNED: u64 = u32::MAX as u64;

@@ -21,6 +21,7 @@ extern "C" {
     fn p3_copy_code_generation_attributes(to: LLVMValueRef, from: LLVMValueRef);
     fn p3_promote(function: LLVMValueRef, allocas: *const LLVMValueRef, count: usize);
     fn p3_merge_blocks(function: LLVMValueRef);
+    fn p3_fold_branches(function: LLVMValueRef);
     fn p3_make_subprogram(function: LLVMValueRef, like: LLVMValueRef) -> LLVMMetadataRef;
     fn p3_inline_location(copy: LLVMValueRef, original: LLVMValueRef, subprogram: LLVMMetadataRef);
     fn p3_drop_alias_scopes(instruction: LLVMValueRef);
@@ -353,6 +354,11 @@ impl Value {
     /// Merges blocks into their only predecessors where these have no other successor.
     pub(crate) fn merge_blocks(self) {
         unsafe { p3_merge_blocks(self.0) }
+    }
+
+    /// Decides branches whose conditions are known, and removes and merges blocks accordingly.
+    pub(crate) fn fold_branches(self) {
+        unsafe { p3_fold_branches(self.0) }
     }
 
     /// Gives a function made by p3-ir an artificial subprogram, if `like` has one.

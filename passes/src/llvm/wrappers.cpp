@@ -4,6 +4,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm/ADT/StringSet.h>
+#include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/Comdat.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -19,6 +20,7 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 using namespace llvm;
@@ -195,6 +197,23 @@ void p3_merge_blocks(LLVMValueRef Fn) {
     BasicBlock *BB = &*I++;
     MergeBlockIntoPredecessor(BB);
   }
+}
+
+// Decides branches on comparisons of constants and on constants; removes blocks that nothing reaches then and merges
+// those that follow each other.
+void p3_fold_branches(LLVMValueRef Fn) {
+  auto *F = cast<Function>(unwrap(Fn));
+  for (BasicBlock &BB : *F)
+    for (Instruction &I : make_early_inc_range(BB))
+      if (isa<CmpInst>(I))
+        if (Constant *C = ConstantFoldInstruction(&I, F->getParent()->getDataLayout())) {
+          I.replaceAllUsesWith(C);
+          I.eraseFromParent();
+        }
+  for (BasicBlock &BB : *F)
+    ConstantFoldTerminator(&BB, true);
+  EliminateUnreachableBlocks(*F);
+  p3_merge_blocks(Fn);
 }
 
 // An artificial subprogram in the unit and file of Like's, attached to Fn; null if Like has none.

@@ -9,6 +9,7 @@ use super::plan::{is_static_alloca, GroupId, Plan};
 use super::products::Products;
 use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
 use crate::nodes::NodeId;
+use crate::spec;
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
@@ -217,6 +218,14 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         if may_fork {
             builder = self.part_if_any_ended(group, &builder, surroundings);
             copies.iter_mut().for_each(Copies::clear);
+        }
+        let calls = nodes.iter().enumerate().map(|(k, &node)| {
+            let body = &plan.graphs[k].nodes[node];
+            body.instructions.first().copied().filter(|_| body.is_call)
+        });
+        if let Some(places) = calls.map(|call| spec::place_of(call?)).collect() {
+            let checks = self.products.checks;
+            builder = checks.evaluate_spec(builder, self.versions, places);
         }
         self.emit_end(group, &builder, &mut copies, surroundings);
     }

@@ -13,7 +13,8 @@ use super::plan::Plan;
 use crate::finish::Checks;
 use crate::llvm::{self, Builder, Module, Type, Types, Value};
 use inkwell::llvm_sys::LLVMTypeKind;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 /// What a product function reports; the numbers are `enum p3_parting` in runtime/p3_runtime.h.
 #[derive(Clone, Copy)]
@@ -26,11 +27,13 @@ pub(super) enum Parting {
 
 /// Emits the calls that report.
 pub(super) struct LockstepChecks<'m, 'ctx> {
-    module: &'m Module<'ctx>,
+    pub(super) module: &'m Module<'ctx>,
     pub(super) divergence: bool,
     pub(super) returns: bool,
-    count: usize,
+    pub(super) count: usize,
     made: Cell<usize>,
+    /// The meetings made so far, by their places.
+    pub(super) meetings: RefCell<HashMap<Vec<Value>, Value>>,
 }
 
 impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
@@ -42,15 +45,23 @@ impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
             returns: checks.has("returns"),
             count,
             made: Cell::new(0),
+            meetings: RefCell::default(),
         }
     }
 
     /// Reports that the versions whose bits are set in `mask` (an i32) part from the first at `record`. Returns a
     /// builder for what follows.
     pub(super) fn report(&self, builder: &Builder, record: Value, mask: Value) -> Builder {
+        self.ask(builder, "p3_parted", &[record, mask])
+    }
+
+    /// Calls a function of the runtime that says whether the product is to end here. Returns a builder for the other
+    /// case.
+    pub(super) fn ask(&self, builder: &Builder, name: &str, arguments: &[Value]) -> Builder {
         let types = Types::of(self.module);
-        let ty = types.function(types.integer(1), &[types.pointer(), types.integer(32)]);
-        let fatal = builder.call(ty, self.runtime("p3_parted", ty), &[record, mask]);
+        let given: Vec<Type> = arguments.iter().map(|argument| argument.ty()).collect();
+        let ty = types.function(types.integer(1), &given);
+        let fatal = builder.call(ty, self.runtime(name, ty), arguments);
         let function = builder.block().parent();
         let end = llvm::append_block(function, "fatal");
         let on = llvm::append_block(function, "on");

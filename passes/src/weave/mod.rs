@@ -21,6 +21,7 @@ mod model;
 mod plan;
 mod products;
 mod scaffold;
+mod specs;
 
 use crate::align;
 use crate::finish::Checks;
@@ -28,7 +29,7 @@ use crate::llvm::{self, Context, Module, Value};
 use crate::native::Natives;
 use crate::nodes::Graph;
 use crate::pipeline::Observer;
-use crate::{rename, runtime, Result};
+use crate::{rename, runtime, spec, Result};
 use continuation::Continuation;
 use forks::Forks;
 use lockstep_checks::LockstepChecks;
@@ -196,8 +197,9 @@ fn candidates(module: &Module, version: usize) -> Vec<Value> {
         .filter(|function| !function.is_declaration())
         .filter(|function| function.name_text().starts_with(&prefix))
         .filter(|&function| {
-            !runtime::is_runtime(function)
-                || runtime::WOVEN.contains(&plain_name(function, version).as_str())
+            let name = plain_name(function, version);
+            !spec::is_relation(&name)
+                && (!runtime::is_runtime(function) || runtime::WOVEN.contains(&name.as_str()))
         })
         .collect()
 }
