@@ -109,12 +109,16 @@ pub fn merge<'ctx>(
         report.warnings.extend(unknown);
     }
 
+    let names: Vec<String> = options.inputs.iter().map(Input::name).collect();
+    report
+        .warnings
+        .extend(complete_specs(&linked, &names, &options.weave.map)?);
     let locales = linked.iter().any(runtime::changes_locale);
     let mut versions = Vec::new();
     let mut copies = Vec::new();
     for (index, (module, input)) in linked.into_iter().zip(&options.inputs).enumerate() {
         let name = input.name();
-        simplify(&module, index, options.inputs.len(), &name, options.prepare)?;
+        simplify(&module, index, &name, options.prepare)?;
         checked("prepare", index, &module, observe)?;
         let size = isolate::size(&module);
         let isolation = Isolation {
@@ -181,17 +185,19 @@ pub fn merge<'ctx>(
     })
 }
 
-/// Prepares version `index` (from 0) of `count`, and gives its specifications functions of their own.
-pub(crate) fn simplify(
-    module: &Module,
-    index: usize,
-    count: usize,
-    name: &str,
-    level: Prepare,
-) -> Result<()> {
-    spec::announce(module);
+/// Lets every version take part in the others' specifications; returns warnings.
+pub(crate) fn complete_specs(
+    versions: &[Module],
+    names: &[String],
+    map: &[(String, String)],
+) -> Result<Vec<String>> {
+    spec::complete(&versions.iter().collect::<Vec<_>>(), names, map)
+}
+
+/// Prepares version `index` (from 0), and gives its specifications functions of their own.
+pub(crate) fn simplify(module: &Module, index: usize, name: &str, level: Prepare) -> Result<()> {
     prepare::prepare(module, level)?;
-    if spec::outline(module, index, count, name)? {
+    if spec::outline(module, index, name)? {
         // What stood around them is one piece now.
         prepare::prepare(module, level)?;
     }

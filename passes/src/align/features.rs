@@ -216,37 +216,72 @@ pub(super) fn features(
     describer: &mut Describer,
     use_names: bool,
 ) -> (Vec<Features>, HashMap<Value, u64>) {
-    let arguments = graph.function.parameters().into_iter().enumerate();
-    let arguments = arguments.map(|(i, a)| (a, i as u64)).collect();
-    let names = if use_names {
-        variable_names(graph.function)
-    } else {
-        HashMap::new()
-    };
-    let variables = names.into_iter().map(|(value, name)| {
-        let digest = Digest::new(domain::VARIABLE).add_bytes(name.as_bytes());
-        (value, digest.finish())
-    });
-    let mut reader = Reader {
-        describer,
-        arguments,
-        variables: variables.collect(),
-        plain: HashMap::with_capacity(graph.node_of.len()),
-    };
-    for node in &graph.nodes {
-        for &instruction in node
-            .phis
-            .iter()
-            .chain(&node.instructions)
-            .chain(&node.terminator)
-        {
-            let plain = reader.plain_digest(instruction);
-            reader.plain.insert(instruction, plain);
-        }
-    }
+    let mut reader = Reader::of(graph, describer, use_names);
     let mut all: Vec<Features> = graph.nodes.iter().map(|node| reader.node(node)).collect();
     add_context(graph, &mut all);
     (all, reader.plain)
+}
+
+/// One instruction as hashes.
+pub(super) struct Hashes {
+    /// With its operands.
+    pub(super) full: u64,
+    /// Without operands other than constants.
+    pub(super) plain: u64,
+    /// Without operands.
+    pub(super) bare: u64,
+}
+
+/// Of some of the instructions in `graph`.
+pub(super) fn hashes(
+    graph: &Graph,
+    describer: &mut Describer,
+    use_names: bool,
+    instructions: &[Value],
+) -> Vec<Hashes> {
+    let mut reader = Reader::of(graph, describer, use_names);
+    instructions
+        .iter()
+        .map(|&instruction| Hashes {
+            full: reader.full_digest(instruction),
+            plain: reader.plain[&instruction],
+            bare: reader.bare_digest(instruction),
+        })
+        .collect()
+}
+
+impl<'a, 'b> Reader<'a, 'b> {
+    fn of(graph: &Graph, describer: &'a mut Describer<'b>, use_names: bool) -> Self {
+        let arguments = graph.function.parameters().into_iter().enumerate();
+        let arguments = arguments.map(|(i, a)| (a, i as u64)).collect();
+        let names = if use_names {
+            variable_names(graph.function)
+        } else {
+            HashMap::new()
+        };
+        let variables = names.into_iter().map(|(value, name)| {
+            let digest = Digest::new(domain::VARIABLE).add_bytes(name.as_bytes());
+            (value, digest.finish())
+        });
+        let mut reader = Reader {
+            describer,
+            arguments,
+            variables: variables.collect(),
+            plain: HashMap::with_capacity(graph.node_of.len()),
+        };
+        for node in &graph.nodes {
+            for &instruction in node
+                .phis
+                .iter()
+                .chain(&node.instructions)
+                .chain(&node.terminator)
+            {
+                let plain = reader.plain_digest(instruction);
+                reader.plain.insert(instruction, plain);
+            }
+        }
+        reader
+    }
 }
 
 impl Reader<'_, '_> {

@@ -12,6 +12,7 @@
 mod digest;
 mod features;
 mod functions;
+mod instructions;
 mod nest;
 mod not_woven;
 mod pair;
@@ -23,6 +24,7 @@ mod sequence;
 mod tests;
 
 pub(crate) use functions::{match_functions, FunctionGroup};
+pub(crate) use instructions::corresponding;
 pub(crate) use not_woven::{not_woven_reason, nothing_woven_reason};
 pub use report::{
     align_versions, Alignment, Edge, FunctionAlignment, FunctionVersion, Group, Kind, NodeView,

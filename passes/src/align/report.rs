@@ -8,7 +8,7 @@ use crate::load::{Input, Source};
 use crate::nodes::{Graph, Node, NodeId};
 use crate::pipeline::{self, Observer};
 use crate::prepare::Prepare;
-use crate::Result;
+use crate::{spec, Result};
 use inkwell::llvm_sys::LLVMOpcode;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -164,16 +164,19 @@ pub fn align_versions(
     let (modules, mut warnings) =
         pipeline::read(context, &options.inputs, &options.entry, observe)?;
     warnings.extend(pipeline::unknown_pairs(&modules, &options.map));
-    for (index, (module, input)) in modules.iter().zip(&options.inputs).enumerate() {
-        let count = options.inputs.len();
-        pipeline::simplify(module, index, count, &input.name(), options.prepare)?;
+    let names: Vec<String> = options.inputs.iter().map(Input::name).collect();
+    warnings.extend(pipeline::complete_specs(&modules, &names, &options.map)?);
+    for (index, module) in modules.iter().enumerate() {
+        pipeline::simplify(module, index, &names[index], options.prepare)?;
         pipeline::checked("prepare", index, module, observe)?;
     }
     let functions: Vec<Vec<Value>> = modules
         .iter()
         .map(|module| {
             let mut all = llvm::functions(module);
-            all.retain(|function| !function.is_declaration());
+            all.retain(|function| {
+                !function.is_declaration() && !spec::is_relation(&function.name_text())
+            });
             all
         })
         .collect();

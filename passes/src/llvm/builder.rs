@@ -194,6 +194,25 @@ impl Builder {
         Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, index, c"".as_ptr()) })
     }
 
+    /// The address so many bytes behind another.
+    pub(crate) fn offset(&self, pointer: Value, bytes: u64) -> Value {
+        if bytes == 0 {
+            return pointer;
+        }
+        let types = super::Types::of_function(self.block().parent());
+        let mut index = types.constant(64, bytes).0;
+        Value(unsafe {
+            LLVMBuildGEP2(
+                self.0,
+                types.integer(8).0,
+                pointer.0,
+                &mut index,
+                1,
+                c"".as_ptr(),
+            )
+        })
+    }
+
     pub(crate) fn extract_value(&self, aggregate: Value, index: u32) -> Value {
         Value(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, index, c"".as_ptr()) })
     }

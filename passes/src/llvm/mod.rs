@@ -7,11 +7,13 @@
 //! passes ask for, so that a value this LLVM knows and we do not cannot be undefined behaviour.
 
 mod builder;
+mod debug;
 mod inspect;
 mod module;
 mod value;
 
 pub(crate) use builder::{append_block, Builder};
+pub(crate) use debug::{DebugType, Location, Node};
 pub(crate) use inspect::Place;
 pub(crate) use module::{
     add_function, add_global, aliases, check_processors, complete_target, drop_name_escapes,

@@ -367,6 +367,17 @@ impl Types {
         Type(unsafe { LLVMIntTypeInContext(self.0, width) })
     }
 
+    /// `float`, `double` or `long double`, by its size in bytes.
+    pub(crate) fn real(&self, size: u64) -> Type {
+        Type(unsafe {
+            match size {
+                4 => LLVMFloatTypeInContext(self.0),
+                8 => LLVMDoubleTypeInContext(self.0),
+                _ => LLVMX86FP80TypeInContext(self.0),
+            }
+        })
+    }
+
     pub(crate) fn pointer(&self) -> Type {
         Type(unsafe { LLVMPointerTypeInContext(self.0, 0) })
     }

@@ -4,6 +4,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm/ADT/StringSet.h>
+#include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/Comdat.h>
 #include <llvm/IR/Constants.h>
@@ -279,6 +280,168 @@ const char *p3_debug_variable(LLVMValueRef Call, LLVMValueRef *Value, size_t *Le
   *Value = wrap(V);
   *Length = Variable->getName().size();
   return Variable->getName().data();
+}
+
+// What llvm.dbg.declare or llvm.dbg.value says; 0 for other instructions and for values made of several.
+struct P3Location {
+  LLVMValueRef Value; // null: gone
+  LLVMMetadataRef Variable, InlinedAt;
+  int64_t Offset, Size; // of the fragment, in bits; -1: the whole variable
+  int IsAddress;        // the value is where the variable is
+  int IsSimple;         // or nothing but the value; 0: something is computed
+};
+
+int p3_debug_location(LLVMValueRef Call, P3Location *Out) {
+  auto *Debug = dyn_cast<DbgVariableIntrinsic>(unwrap(Call));
+  if (!Debug || isa<DbgAssignIntrinsic>(Debug))
+    return 0;
+  Out->Variable = wrap(Debug->getVariable());
+  Out->InlinedAt = wrap(Debug->getDebugLoc() ? Debug->getDebugLoc()->getInlinedAt() : nullptr);
+  Out->Value = nullptr;
+  Out->Offset = Out->Size = -1;
+  Out->IsAddress = isa<DbgDeclareInst>(Debug);
+  Out->IsSimple = 0;
+  DIExpression *E = Debug->getExpression();
+  if (auto Fragment = E->getFragmentInfo()) {
+    Out->Offset = Fragment->OffsetInBits;
+    Out->Size = Fragment->SizeInBits;
+  }
+  if (Debug->hasArgList() || Debug->getNumVariableLocationOps() != 1 || Debug->isKillLocation())
+    return 1;
+  Out->Value = wrap(Debug->getVariableLocationOp(0));
+  unsigned Others = 0, Derefs = 0;
+  for (auto Op : E->expr_ops())
+    if (Op.getOp() == dwarf::DW_OP_deref)
+      Derefs++;
+    else if (Op.getOp() != dwarf::DW_OP_LLVM_fragment && Op.getOp() != dwarf::DW_OP_stack_value)
+      Others++;
+  Out->IsSimple = Others == 0 && Derefs == (Derefs && !Out->IsAddress);
+  Out->IsAddress |= Derefs == 1;
+  return 1;
+}
+
+// The scope and the place of inlining of an instruction; 0: it has none.
+int p3_scope_of(LLVMValueRef Inst, LLVMMetadataRef *Scope, LLVMMetadataRef *InlinedAt) {
+  const DebugLoc &L = cast<Instruction>(unwrap(Inst))->getDebugLoc();
+  if (!L)
+    return 0;
+  *Scope = wrap(cast<DILocalScope>(L.getScope())->getNonLexicalBlockFileScope());
+  *InlinedAt = wrap(L.getInlinedAt());
+  return 1;
+}
+
+// The scope around a local one; null: that is a function's.
+LLVMMetadataRef p3_outer_scope(LLVMMetadataRef Scope) {
+  auto *Block = dyn_cast<DILexicalBlockBase>(unwrap(Scope));
+  return Block ? wrap(cast<DILocalScope>(Block->getScope())->getNonLexicalBlockFileScope()) : nullptr;
+}
+
+// A variable's own scope (null: a file's or a name space's), its name and type.
+void p3_variable(LLVMMetadataRef Variable, LLVMMetadataRef *Scope, LLVMMetadataRef *Type, const char **Name,
+                 size_t *Length) {
+  auto *V = cast<DIVariable>(unwrap(Variable));
+  auto *Local = dyn_cast_or_null<DILocalScope>(V->getScope());
+  *Scope = Local ? wrap(Local->getNonLexicalBlockFileScope()) : nullptr;
+  *Type = wrap(V->getType());
+  *Name = V->getName().data();
+  *Length = V->getName().size();
+}
+
+// The Index-th variable that a function's entry keeps although no instruction need speak of it.
+LLVMMetadataRef p3_retained(LLVMValueRef Fn, unsigned Index) {
+  DISubprogram *SP = cast<Function>(unwrap(Fn))->getSubprogram();
+  if (!SP)
+    return nullptr;
+  unsigned Seen = 0;
+  for (auto *Node : SP->getRetainedNodes())
+    if (isa<DILocalVariable>(Node) && Seen++ == Index)
+      return wrap(Node);
+  return nullptr;
+}
+
+// The variable that a global is, if debug info says so of the whole of it.
+LLVMMetadataRef p3_global_variable(LLVMValueRef Global) {
+  SmallVector<DIGlobalVariableExpression *, 1> All;
+  cast<GlobalVariable>(unwrap(Global))->getDebugInfo(All);
+  for (auto *E : All)
+    if (E->getExpression()->getNumElements() == 0)
+      return wrap(E->getVariable());
+  return nullptr;
+}
+
+// A type, looking through typedefs and qualifiers: tag, encoding, size in bits, base or element type.
+struct P3Type {
+  unsigned Tag, Encoding;
+  uint64_t Bits;
+  LLVMMetadataRef Base;
+  int64_t Count; // of an array's elements; -1: unknown
+};
+
+LLVMMetadataRef p3_plain_type(LLVMMetadataRef Type) {
+  Metadata *M = unwrap(Type);
+  while (auto *D = dyn_cast_or_null<DIDerivedType>(M)) {
+    unsigned Tag = D->getTag();
+    if (Tag == dwarf::DW_TAG_pointer_type || Tag == dwarf::DW_TAG_reference_type ||
+        Tag == dwarf::DW_TAG_rvalue_reference_type || Tag == dwarf::DW_TAG_ptr_to_member_type)
+      break;
+    M = D->getBaseType();
+  }
+  return wrap(M);
+}
+
+void p3_type(LLVMMetadataRef Type, P3Type *Out) {
+  *Out = {0, 0, 0, nullptr, -1};
+  auto *T = dyn_cast_or_null<DIType>(unwrap(Type));
+  if (!T)
+    return;
+  Out->Tag = T->getTag();
+  Out->Bits = T->getSizeInBits();
+  if (auto *B = dyn_cast<DIBasicType>(T))
+    Out->Encoding = B->getEncoding();
+  if (auto *D = dyn_cast<DIDerivedType>(T))
+    Out->Base = wrap(D->getBaseType());
+  auto *C = dyn_cast<DICompositeType>(T);
+  if (!C)
+    return;
+  Out->Base = wrap(C->getBaseType());
+  if (C->getTag() == dwarf::DW_TAG_array_type && C->getElements().size() == 1)
+    if (auto *R = dyn_cast<DISubrange>(C->getElements()[0]))
+      if (auto *N = dyn_cast_if_present<ConstantInt *>(R->getCount()))
+        Out->Count = N->getSExtValue();
+}
+
+// A member of a structure or union: its type and where it is, in bits. 0: there is none of that name.
+int p3_member(LLVMMetadataRef Type, const char *Name, LLVMMetadataRef *Of, uint64_t *Offset, uint64_t *Bits) {
+  auto *C = dyn_cast_or_null<DICompositeType>(unwrap(Type));
+  if (!C)
+    return 0;
+  for (auto *Node : C->getElements()) {
+    auto *D = dyn_cast_or_null<DIDerivedType>(Node);
+    if (!D || D->getTag() != dwarf::DW_TAG_member || D->isStaticMember())
+      continue;
+    if (D->getName() == Name) {
+      *Of = wrap(D->getBaseType());
+      *Offset = D->getOffsetInBits();
+      *Bits = D->isBitField() ? D->getSizeInBits() : 0;
+      return 1;
+    }
+    // An unnamed one.
+    if (D->getName().empty() && p3_member(p3_plain_type(wrap(D->getBaseType())), Name, Of, Offset, Bits)) {
+      *Offset += D->getOffsetInBits();
+      return 1;
+    }
+  }
+  return 0;
+}
+
+// Whether Def is there whenever At is executed.
+int p3_dominates(LLVMValueRef Def, LLVMValueRef At) {
+  auto *I = dyn_cast<Instruction>(unwrap(Def));
+  if (!I)
+    return 1;
+  auto *Use = cast<Instruction>(unwrap(At));
+  DominatorTree DT(*Use->getFunction());
+  return DT.dominates(I, Use);
 }
 
 int p3_is_swift_error(LLVMValueRef V) { return unwrap(V)->isSwiftError(); }

@@ -8,10 +8,14 @@
 //! Not handled: a specification that the compiler has mixed with the code around it (`Unsupported`), and in
 //! code with exception handling, which is not woven: there it has a place but no relation.
 
+mod path;
 mod relation;
+mod variables;
 
 use crate::llvm::{self, Module, Types, Value};
+use crate::nodes::is_marker;
 use crate::{Error, Result};
+use inkwell::llvm_sys::LLVMOpcode;
 
 /// The function that a place calls.
 pub(crate) const REACHED: &str = "p3_spec_reached";
@@ -19,11 +23,16 @@ pub(crate) const REACHED: &str = "p3_spec_reached";
 pub(crate) const PLACE: &str = "p3_spec_place";
 /// What the runtime knows of places that weave has put back to back; LLVM numbers them.
 pub(crate) const MEETING: &str = "p3_spec_meeting";
-/// The code of a specification, and of the variables that another version wants by name.
+/// The code of a specification.
 const RELATION: &str = "p3_spec_relation";
+/// The code of variables that another version wants by name.
+const VARIABLES: &str = "p3_spec_variables";
 /// Where the code of a specification begins and ends in what the compiler leaves behind.
 const BEGIN: &str = "p3_spec_begin";
 const END: &str = "p3_spec_end";
+/// What else is null in a program that is no product.
+const OUTPUT: &str = "p3_output";
+const INPUT: &str = "p3_input";
 /// Asks for an operand there.
 const OPERAND: &str = "p3_spec_operand";
 
@@ -85,9 +94,9 @@ pub(crate) fn place_of(instruction: Value) -> Option<Value> {
     place.is_global_variable().then_some(place)
 }
 
-/// Whether a function holds the code of a specification.
+/// Whether a function holds code of a specification.
 pub(crate) fn is_relation(name: &str) -> bool {
-    name.starts_with(RELATION)
+    name.starts_with(RELATION) || name.starts_with(VARIABLES)
 }
 
 /// Whether a variable of the product is a `struct p3_place`.
@@ -122,18 +131,72 @@ fn text_of(pointer: Value) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
 }
 
-/// Before prepare: what is null in a program that is no product is there in this one.
-pub(crate) fn announce(module: &Module) -> bool {
-    let begin = llvm::global_named(module, BEGIN).filter(|begin| begin.is_declaration());
-    if let Some(begin) = begin {
-        begin.set_external();
-    }
-    begin.is_some()
+/// Before prepare, on all versions: gives those without a specification that others have a place for it. `names` is
+/// what the versions were read from, `map` as for [`crate::align::match_functions`]. Returns warnings.
+pub(crate) fn complete(
+    modules: &[&Module],
+    names: &[String],
+    map: &[(String, String)],
+) -> Result<Vec<String>> {
+    modules.iter().for_each(|module| announce(module));
+    variables::complete(modules, names, map)
 }
 
-/// Gives the specifications of version `index` (from 0) of `count` functions of their own; `file` is what the
+/// What is null in a program that is no product is there in this one; the variables in which compilers keep it
+/// unless they optimise are removed.
+fn announce(module: &Module) {
+    for name in [BEGIN, OUTPUT, INPUT] {
+        let function = llvm::global_named(module, name).filter(|f| f.is_declaration());
+        if let Some(function) = function {
+            function.set_external();
+            is_there(function);
+        }
+    }
+    let Some(begin) = llvm::global_named(module, BEGIN) else {
+        return;
+    };
+    for call in begin.users() {
+        let stores = call
+            .users()
+            .into_iter()
+            .filter(|user| user.is_instruction() && user.opcode() == LLVMOpcode::LLVMStore);
+        for store in stores {
+            if let Some(memory) = store.operand(1).filter(|&memory| is_plain_variable(memory)) {
+                store.parent_block().parent().promote(&[memory]);
+                break;
+            }
+        }
+    }
+}
+
+/// Decides comparisons of the function with null.
+fn is_there(function: Value) {
+    let types = Types::of_function(function);
+    for user in function.users() {
+        let is_comparison = user.is_constant()
+            && user.expression_opcode() == Some(LLVMOpcode::LLVMICmp)
+            || user.is_instruction() && user.opcode() == LLVMOpcode::LLVMICmp;
+        // LLVM's numbers of the predicates eq and ne.
+        if is_comparison && [32, 33].contains(&user.operation()) {
+            let differs = u64::from(user.operation() == 33);
+            user.replace_all_uses_with(types.constant(1, differs));
+        }
+    }
+}
+
+fn is_plain_variable(memory: Value) -> bool {
+    memory.is_instruction()
+        && memory.opcode() == LLVMOpcode::LLVMAlloca
+        && memory.users().into_iter().all(|user| match user.opcode() {
+            LLVMOpcode::LLVMLoad => true,
+            LLVMOpcode::LLVMStore => user.operand(1) == Some(memory),
+            _ => is_marker(user),
+        })
+}
+
+/// Gives the specifications of version `index` (from 0) functions of their own; `file` is what the
 /// version was read from. Returns whether there are any.
-pub(crate) fn outline(module: &Module, index: usize, count: usize, file: &str) -> Result<bool> {
+pub(crate) fn outline(module: &Module, index: usize, file: &str) -> Result<bool> {
     let Some(begin) = llvm::global_named(module, BEGIN) else {
         return Ok(false);
     };
@@ -142,7 +205,7 @@ pub(crate) fn outline(module: &Module, index: usize, count: usize, file: &str) -
         let mut changed = false;
         // One after the other: what is in the code of one goes with it.
         while let Some(call) = first_call(function, begin) {
-            relation::take_out(module, call, index, count, file)?;
+            relation::take_out(module, call, index, file)?;
             changed = true;
         }
         if changed {
@@ -162,7 +225,13 @@ fn first_call(function: Value, callee: Value) -> Option<Value> {
 }
 
 /// A `struct p3_place`.
-fn define_place(module: &Module, index: usize, spec: &Spec, relation: Option<Value>) -> Value {
+fn define_place(
+    module: &Module,
+    index: usize,
+    spec: &Spec,
+    relation: Option<Value>,
+    variables: Option<Value>,
+) -> Value {
     let types = Types::of(module);
     let text = |text: &str| {
         let text = types.string(text.as_bytes());
@@ -181,7 +250,7 @@ fn define_place(module: &Module, index: usize, spec: &Spec, relation: Option<Val
         text(&spec.text),
         types.constant(32, spec.named),
         relation.unwrap_or(null),
-        null,
+        variables.unwrap_or(null),
         types.constant(64, 0),
     ];
     let initial = types.constant_structure(&fields);

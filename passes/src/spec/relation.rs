@@ -15,21 +15,15 @@ use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
 /// The part of a block that belongs to the specification.
-struct Piece {
+pub(super) struct Piece {
     block: Block,
-    instructions: Vec<Value>,
+    pub(super) instructions: Vec<Value>,
     /// What `p3_spec_end` is told here; none: the block's terminator follows.
     end: Option<Value>,
 }
 
-/// Replaces the specification that begins with `begin`, a call of `p3_spec_begin`, by a call of `p3_spec_reached`.
-pub(super) fn take_out(
-    module: &Module,
-    begin: Value,
-    index: usize,
-    count: usize,
-    file: &str,
-) -> Result<()> {
+/// The specification that a call of `p3_spec_begin` begins.
+pub(super) fn parse_begin(begin: Value, file: &str) -> Result<Spec> {
     let number = |i| begin.operand(i).and_then(Value::as_integer);
     let text = |i| begin.operand(i).and_then(text_of);
     let (Some(what), Some(name), Some(line), Some(text)) = (number(0), text(1), number(2), text(3))
@@ -51,25 +45,11 @@ pub(super) fn take_out(
     for instruction in pieces.iter().flat_map(|piece| &piece.instructions) {
         if is_call_of(*instruction, OPERAND) {
             let version = instruction.operand(1).and_then(Value::as_integer);
-            let version = version.map(|version| (version as i32).unsigned_abs() as usize);
-            match version {
-                Some(version) if (1..=count).contains(&version) => spec.named |= 1 << (version - 1),
-                Some(version) => {
-                    let what = format!(
-                        "{}: {}: names version {version}, but there are {count}",
-                        spec.place(),
-                        spec.text
-                    );
-                    return Err(Error::bad_input(file, what));
-                }
-                None => {
-                    return Err(unsupported(
-                        file,
-                        &spec,
-                        "the compiler has merged two operands",
-                    ))
-                }
-            }
+            let Some(version) = version.map(|version| (version as i32).unsigned_abs()) else {
+                let what = "the compiler has merged two operands";
+                return Err(unsupported(file, &spec, what));
+            };
+            spec.named |= 1 << (version - 1);
         }
     }
     if spec.named == 0 {
@@ -77,6 +57,13 @@ pub(super) fn take_out(
         let what = format!("{}: {}: {what}", spec.place(), spec.text);
         return Err(Error::bad_input(file, what));
     }
+    Ok(spec)
+}
+
+/// Replaces the specification that begins with `begin`, a call of `p3_spec_begin`, by a call of `p3_spec_reached`.
+pub(super) fn take_out(module: &Module, begin: Value, index: usize, file: &str) -> Result<()> {
+    let spec = parse_begin(begin, file)?;
+    let pieces = region(begin).map_err(|what| unsupported(file, &spec, what))?;
     let is_plain = |instruction: &Value| {
         !matches!(
             instruction.opcode(),
@@ -92,14 +79,14 @@ pub(super) fn take_out(
     } else {
         (None, Vec::new())
     };
-    let place = define_place(module, index, &spec, relation);
+    let place = define_place(module, index, &spec, relation, None);
     call_reached(module, begin, place, &captured);
     begin.replace_all_uses_with(begin.ty().zero());
     begin.erase_instruction();
     Ok(())
 }
 
-fn is_call_of(instruction: Value, name: &str) -> bool {
+pub(super) fn is_call_of(instruction: Value, name: &str) -> bool {
     instruction.is_call()
         && instruction
             .called_function()
@@ -107,7 +94,7 @@ fn is_call_of(instruction: Value, name: &str) -> bool {
 }
 
 /// Where a branch on whether `begin` is null goes, since it is not.
-fn decided(begin: Value, terminator: Value) -> Option<Block> {
+pub(super) fn decided(begin: Value, terminator: Value) -> Option<Block> {
     if !terminator.is_terminator() || terminator.successors().len() != 2 {
         return None;
     }
@@ -133,7 +120,7 @@ fn successors(begin: Value, terminator: Value) -> Vec<Block> {
 }
 
 /// The code of the specification; the first piece is what follows `begin` in its block.
-fn region(begin: Value) -> std::result::Result<Vec<Piece>, &'static str> {
+pub(super) fn region(begin: Value) -> std::result::Result<Vec<Piece>, &'static str> {
     const MIXED: &str =
         "the compiler has mixed the specification with the code around it (compile with -O1 or -O0)";
     let start = begin.parent_block();
@@ -306,8 +293,8 @@ fn incoming(
         .collect()
 }
 
-/// Before `begin`: `p3_spec_reached(place, captured)`.
-fn call_reached(module: &Module, begin: Value, place: Value, captured: &[Value]) {
+/// Before `position`: `p3_spec_reached(place, captured)`.
+pub(super) fn call_reached(module: &Module, position: Value, place: Value, captured: &[Value]) {
     let types = Types::of(module);
     let ty = types.function(types.void(), &[types.pointer(), types.pointer()]);
     let reached = llvm::global_named(module, REACHED)
@@ -317,16 +304,16 @@ fn call_reached(module: &Module, begin: Value, place: Value, captured: &[Value])
     } else {
         let fields: Vec<_> = captured.iter().map(|value| value.ty()).collect();
         let structure = types.structure(&fields);
-        let entry = begin.parent_block().parent().blocks()[0];
+        let entry = position.parent_block().parent().blocks()[0];
         let memory = Builder::before(entry.instructions()[0]).alloca(structure, "captured");
-        let builder = Builder::before(begin);
+        let builder = Builder::before(position);
         for (i, &value) in captured.iter().enumerate() {
             builder.store(value, builder.field(structure, memory, i as u32));
         }
         memory
     };
-    let builder = Builder::before(begin);
-    builder.set_location_of(begin);
+    let builder = Builder::before(position);
+    builder.set_location_of(position);
     let call = builder.call(ty, reached, &[place, memory]);
     debug_assert_eq!(place_of(call), Some(place));
 }

@@ -6,7 +6,7 @@
 //! `resume_k`: 2g is the start of its node in group g, 2g+1 that node's terminator, -1 means it has returned.
 
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
-use super::plan::{GroupId, Plan};
+use super::plan::{Exit, GroupId, Plan};
 use super::products::{build_return, Product, Products};
 use super::scaffold::Scaffold;
 use crate::llvm::{self, Block, Builder, Module, Subprogram, Type, Types, Value};
@@ -64,18 +64,18 @@ impl Continuation {
         2 * group as u64 + 1
     }
 
-    /// Where versions meet again that part at the end of `group`.
-    pub(super) fn stop_after(&self, plan: &Plan, group: GroupId) -> u64 {
-        plan.meeting[group].map_or(self.nowhere, |meeting| meeting as u64)
+    /// The number of where versions meet again.
+    pub(super) fn stop_at(&self, meeting: Option<GroupId>) -> u64 {
+        meeting.map_or(self.nowhere, |meeting| meeting as u64)
     }
 
-    /// Writes the body, for activations that leave lock-step at the ends of `exits`; returns its scaffold.
+    /// Writes the body, for activations that leave lock-step by `exits`; returns its scaffold.
     pub(super) fn emit(
         &self,
         plan: &Plan,
         product: &Product,
         products: &Products,
-        exits: BTreeSet<GroupId>,
+        exits: BTreeSet<Exit>,
         subprogram: Option<Subprogram>,
     ) -> Scaffold {
         let parameters = self.function.parameters();
@@ -138,11 +138,9 @@ impl Continuation {
         };
         let mut parted = BTreeSet::new();
         let mut meetings = BTreeMap::new();
-        while let Some(group) = partings.pending.pop() {
-            if !parted.insert(group) {
-                continue;
-            }
-            if let Some(meeting) = plan.meeting[group] {
+        while let Some((group, meeting)) = partings.pending.pop() {
+            parted.insert(group);
+            if let Some(meeting) = meeting {
                 meetings.insert(meeting, synchronous.block(meeting));
                 synchronous.emit_all(&mut partings);
             }
@@ -308,27 +306,28 @@ impl State {
 struct Partings<'a> {
     continuation: &'a Continuation,
     state: &'a State,
-    blocks: HashMap<GroupId, Block>,
-    pending: Vec<GroupId>,
+    blocks: HashMap<Exit, Block>,
+    pending: Vec<Exit>,
 }
 
 impl Surroundings for Partings<'_> {
-    fn exit(&mut self, copier: &Copier, group: GroupId) -> Block {
-        if let Some(&block) = self.blocks.get(&group) {
+    fn exit(&mut self, copier: &Copier, exit: Exit) -> Block {
+        if let Some(&block) = self.blocks.get(&exit) {
             return block;
         }
         let block = copier.block("part");
         let types = Types::of_function(copier.function);
         let builder = copier.builder(block);
+        let (group, meeting) = exit;
         let label = types.constant(32, self.continuation.state_at_end_of(group));
         for &resume in &self.state.resume {
             builder.store(label, resume);
         }
-        let stop = self.continuation.stop_after(copier.plan, group);
+        let stop = self.continuation.stop_at(meeting);
         builder.store(types.constant(32, stop), self.state.stop);
         builder.branch(self.state.run[0]);
-        self.blocks.insert(group, block);
-        self.pending.push(group);
+        self.blocks.insert(exit, block);
+        self.pending.push(exit);
         block
     }
 

@@ -5,7 +5,7 @@
 //! are promoted to SSA values afterwards, in a continuation they are fields of the frame.
 
 use super::lockstep_checks::Parting;
-use super::plan::{is_static_alloca, GroupId, Plan};
+use super::plan::{is_static_alloca, Exit, GroupId, Plan};
 use super::products::Products;
 use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
 use crate::nodes::NodeId;
@@ -139,8 +139,8 @@ impl Copier<'_> {
 
 /// What differs between the two places where versions run in lock-step.
 pub(super) trait Surroundings {
-    /// The block that all versions go to when they cannot follow the end of `group` together.
-    fn exit(&mut self, copier: &Copier, group: GroupId) -> Block;
+    /// The block that all versions go to when they cannot go on together.
+    fn exit(&mut self, copier: &Copier, exit: Exit) -> Block;
 
     /// Ends the function with the members' return values.
     fn finish(&mut self, copier: &Copier, builder: Builder, results: &[Option<Value>]);
@@ -259,7 +259,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .iter()
             .map(|&version| self.products.forks.has_ended(builder, version))
             .reduce(|any, one| builder.or(any, one));
-        let exit = surroundings.exit(self.copier, group);
+        let exit = surroundings.exit(self.copier, self.copier.plan.exit(group));
         let on = self.copier.block("on");
         match ended {
             Some(ended) => builder.conditional_branch(ended, exit, on),
@@ -340,7 +340,10 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
     ) -> Block {
         match self.copier.plan.group_of_targets(targets) {
             Some(next) => self.edge(group, next),
-            None => surroundings.exit(self.copier, group),
+            None => {
+                let exit = self.copier.plan.exit_to(group, targets);
+                surroundings.exit(self.copier, exit)
+            }
         }
     }
 
@@ -402,7 +405,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 self.emit_switch(group, builder, &all, &successors, copies, surroundings);
             }
             _ => {
-                let exit = surroundings.exit(copier, group);
+                let exit = surroundings.exit(copier, copier.plan.exit(group));
                 builder.branch(exit);
             }
         }
@@ -432,7 +435,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let mut differs = Vec::new();
         for (k, &condition) in conditions.iter().enumerate().skip(1) {
             if condition.ty() != first.ty() {
-                let exit = surroundings.exit(copier, group);
+                let exit = surroundings.exit(copier, copier.plan.exit(group));
                 builder.branch(exit);
                 return None;
             }
@@ -447,7 +450,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .iter()
             .copied()
             .reduce(|any, one| builder.or(any, one))?;
-        let mut exit = surroundings.exit(copier, group);
+        let mut exit = surroundings.exit(copier, copier.plan.exit(group));
         if self.products.checks.divergence && !self.tests_alive(group) {
             exit = self.emit_report(builder, terminators, &differs, exit);
         }

@@ -6,20 +6,20 @@
 
 use super::continuation::Continuation;
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
-use super::plan::{GroupId, Plan};
+use super::plan::{Exit, GroupId, Plan};
 use super::products::{build_return, call_apart, Product, Products, SoloCall};
 use super::scaffold::Scaffold;
 use crate::llvm::{Block, Builder, Subprogram, Type, Types, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Writes the body of `product`; returns the groups at whose ends versions may leave lock-step, and the scaffold.
+/// Writes the body of `product`; returns how versions may leave lock-step, and the scaffold.
 pub(super) fn emit(
     plan: &Plan,
     product: &Product,
     products: &Products,
     continuation: &Continuation,
     subprogram: Option<Subprogram>,
-) -> (BTreeSet<GroupId>, Scaffold) {
+) -> (BTreeSet<Exit>, Scaffold) {
     let (active, arguments) = product.split_parameters();
     let mut copier = Copier {
         plan,
@@ -135,14 +135,14 @@ struct Exits<'a, 'm, 'ctx> {
     /// Arguments for the continuation (allocas, promoted later).
     state: Value,
     stop: Value,
-    blocks: BTreeMap<GroupId, Block>,
+    blocks: BTreeMap<Exit, Block>,
 }
 
 impl Exits<'_, '_, '_> {
     /// Completes the exits: what is live goes into a frame, and the continuation finishes the activation.
     fn spill(&self, copier: &Copier, product: &Product) {
         let types = Types::of_function(copier.function);
-        let exits: Vec<(GroupId, Block)> = self.blocks.iter().map(|(&g, &b)| (g, b)).collect();
+        let exits: Vec<(Exit, Block)> = self.blocks.iter().map(|(&e, &b)| (e, b)).collect();
         for chunk in exits.chunks(EXITS_PER_SPILL) {
             let spill = copier.block("spill");
             let plan = copier.plan;
@@ -154,14 +154,14 @@ impl Exits<'_, '_, '_> {
                 .map(|k| {
                     chunk
                         .iter()
-                        .flat_map(|&(group, _)| live_at(k, group))
+                        .flat_map(|&((group, _), _)| live_at(k, group))
                         .collect()
                 })
                 .collect();
-            for &(group, block) in chunk {
+            for &((group, meeting), block) in chunk {
                 let builder = copier.builder(block);
                 let state = self.continuation.state_at_end_of(group);
-                let stop = self.continuation.stop_after(plan, group);
+                let stop = self.continuation.stop_at(meeting);
                 builder.store(types.constant(32, state), self.state);
                 builder.store(types.constant(32, stop), self.stop);
                 // What only the other exits need would otherwise stay alive, with phis all over the function.
@@ -199,10 +199,10 @@ impl Exits<'_, '_, '_> {
 }
 
 impl Surroundings for Exits<'_, '_, '_> {
-    fn exit(&mut self, copier: &Copier, group: GroupId) -> Block {
+    fn exit(&mut self, copier: &Copier, exit: Exit) -> Block {
         *self
             .blocks
-            .entry(group)
+            .entry(exit)
             .or_insert_with(|| copier.block("exit"))
     }
 

@@ -10,13 +10,17 @@ use std::collections::HashMap;
 /// Index of a group of matched nodes.
 pub(crate) type GroupId = usize;
 
+/// How versions leave lock-step: at the end of which group, and where they meet again.
+pub(crate) type Exit = (GroupId, Option<GroupId>);
+
 /// A product function to be: the members' graphs and what was derived from them.
 pub(crate) struct Plan {
     pub(crate) graphs: Vec<Graph>,
     pub(crate) matched: NodeMatch,
     pub(crate) members: Vec<MemberPlan>,
-    /// Per group: where the versions meet again after they left lock-step at its end.
-    pub(crate) meeting: Vec<Option<GroupId>>,
+    /// Per group: where the versions meet again after they left lock-step at its end, wherever they go.
+    meeting: Vec<Option<GroupId>>,
+    trees: Vec<PostDominators>,
 }
 
 /// What is known about one version's function.
@@ -55,7 +59,31 @@ impl Plan {
             matched,
             members,
             meeting,
+            trees,
         }
+    }
+
+    /// Leaving lock-step at the end of `group`, whatever each version does there.
+    pub(crate) fn exit(&self, group: GroupId) -> Exit {
+        (group, self.meeting[group])
+    }
+
+    /// Leaving lock-step at the end of `group` if each version goes on at its node in `targets`.
+    pub(crate) fn exit_to(&self, group: GroupId, targets: &[NodeId]) -> Exit {
+        let mut candidate = Some(targets[0]);
+        while let Some(node) = candidate {
+            if let Some(meeting) = self.matched.group_of[0][node] {
+                let nodes = self.matched.groups[meeting].iter().zip(targets).enumerate();
+                let in_all = nodes.into_iter().all(|(k, (&node, &target))| {
+                    node == target || self.trees[k].strictly_post_dominates(node, target)
+                });
+                if in_all {
+                    return (group, Some(meeting));
+                }
+            }
+            candidate = self.trees[0].immediate[node];
+        }
+        self.exit(group)
     }
 
     /// The group that these successors, one per member, form.
