@@ -84,7 +84,7 @@ int64_t p3_cpu_before_now(int version);
 /* ---- core/stop.c: the threads of versions, besides the one that runs main ---- */
 
 /* What core/switch.c has installed for a thread. */
-struct p3_place {
+struct p3_whereabouts {
   unsigned cwd_id;
   mode_t umask;
 };
@@ -92,7 +92,7 @@ struct p3_place {
 struct p3_thread {
   struct p3_thread *next;
   int version;
-  struct p3_place place;
+  struct p3_whereabouts place;
   void *(*run)(struct p3_thread *thread);
   void (*over)(
       struct p3_thread *thread); /* the thread ends; called after the program's own clean-up handlers */

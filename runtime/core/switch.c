@@ -26,7 +26,7 @@ int p3_only = P3_NOBODY;
 extern char **environ;
 
 /* What the main thread has; cwd_id is that of the version whose directory it is. */
-static struct p3_place installed;
+static struct p3_whereabouts installed;
 /* There are threads that do not share it; or there are, but the system did not allow that. */
 static volatile bool are_apart, cannot_part;
 
@@ -42,18 +42,18 @@ void p3_switch_init(void) {
 
 static int open_cwd(void) { return p3_fd_hide(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)); }
 
-static struct p3_place *own_place(void) {
+static struct p3_whereabouts *own_place(void) {
   struct p3_thread *thread = are_apart ? p3_thread_self() : NULL;
   return thread ? &thread->place : &installed;
 }
 
-static bool is_in_place(const struct p3_place *place, const struct p3_state *state) {
+static bool is_in_place(const struct p3_whereabouts *place, const struct p3_state *state) {
   return place->cwd_id == state->cwd_id && place->umask == state->umask;
 }
 
 /* The calling thread gets the version's directory and umask. A handler must not find the one and not yet the
  * other. */
-static void move(struct p3_place *place, int from, int to) {
+static void move(struct p3_whereabouts *place, int from, int to) {
   struct p3_state *state = &p3_states[to];
   struct p3_guard guard;
   p3_lock(&guard);
@@ -108,7 +108,7 @@ void p3_thread_place(struct p3_thread *thread) {
   p3_lock(&guard);
   (void)!fchdir(state->cwd);
   umask(state->umask);
-  thread->place = (struct p3_place){state->cwd_id, state->umask};
+  thread->place = (struct p3_whereabouts){state->cwd_id, state->umask};
   p3_unlock(&guard);
 }
 
@@ -179,7 +179,7 @@ void p3_touch(int version) {
     return;
   }
   struct p3_thread *thread = p3_thread_self();
-  struct p3_place *place = thread && are_apart ? &thread->place : &installed;
+  struct p3_whereabouts *place = thread && are_apart ? &thread->place : &installed;
   if (thread || from == version) {
     if ((!thread || are_apart) && !is_in_place(place, &p3_states[version]))
       move(place, version, version);
