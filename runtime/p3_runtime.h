@@ -130,6 +130,11 @@ extern struct p3_meeting *const p3_spec_meetings[];
 void p3_spec_reached(struct p3_place *place, const void *captured);
 /* All versions of the meeting are there; true: the product shall end here. */
 bool p3_spec_evaluate(struct p3_meeting *meeting);
+/* Values that have to be equal were compared there: bit i of `others` is set if version i's differ from the first's. */
+bool p3_spec_compared(struct p3_meeting *meeting, unsigned others);
+/* Called by hand-written product functions (P3_MODEL in include/p3.h): something does not hold. Nonzero: the product
+ * shall end. */
+int p3_model_failed(int what, const char *file, int line, const char *text);
 
 /* core/marked.c: bytes that a version gives out under a name (pp_output). */
 void p3_marked_output(int version, const char *name, const void *bytes, size_t size);

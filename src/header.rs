@@ -5,9 +5,6 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What programs include.
-const P3_H: &str = include_str!("../runtime/include/p3.h");
-
 /// Arguments of `header`.
 #[derive(Args)]
 pub struct HeaderArgs {
@@ -18,6 +15,6 @@ pub struct HeaderArgs {
 
 /// Writes the header.
 pub fn run(args: &HeaderArgs) -> Outcome {
-    output::write(&args.output, P3_H.as_bytes())?;
+    output::write(&args.output, p3_passes::HEADER.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -73,6 +73,17 @@ pub struct MergeOptions {
     /// Bitcode with hand-written product functions (_PP_NAME), which replace the woven ones (repeatable)
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
+    /// C code with hand-written product functions, compiled with clang-16: as --model, and pp_assert of p3.h can be
+    /// used in it (repeatable)
+    #[arg(long, value_name = "FILE.c")]
+    spec: Vec<PathBuf>,
+    /// What function F returns must be equal in all versions whenever they have called it together; of a pointer,
+    /// whether it is null (repeatable)
+    #[arg(long, value_name = "F")]
+    assert_equal_returns: Vec<String>,
+    /// The same of its arguments (repeatable)
+    #[arg(long, value_name = "F")]
+    assert_equal_args: Vec<String>,
     /// Verify that weaving kept every version's code intact (exit status 4 if not: a bug in p3-ir); debug builds
     /// always do
     #[arg(long)]
@@ -262,6 +273,9 @@ impl MergeOptions {
             except: named,
             map: self.map.clone(),
             models: self.model.clone(),
+            specs: self.spec.clone(),
+            equal_returns: self.assert_equal_returns.clone(),
+            equal_arguments: self.assert_equal_args.clone(),
         }
     }
 }

@@ -352,6 +352,17 @@ fn find_clang() -> Result<PathBuf> {
         .ok_or_else(|| Error::bad_input(CLANG, "not found (on Debian: apt-get install clang-16)"))
 }
 
+/// Compiles a C file with hand-written product functions; `include` holds p3.h.
+pub(crate) fn compile_model(file: &Path, include: &Path, output: &Path) -> Result<()> {
+    if !file.is_file() {
+        return Err(Error::bad_input(file, "no such file"));
+    }
+    let mut clang = Command::new(find_clang()?);
+    clang.args(["-c", "-emit-llvm", "-O1", "-g", "-DP3_MODEL", "-I"]);
+    clang.arg(include).arg(file);
+    run(clang, output).map(|_| ())
+}
+
 /// Runs the compiler with its output beside the final place, and moves it there if that went well. Returns
 /// the compiler's warnings.
 fn run(mut clang: Command, output: &Path) -> Result<Vec<String>> {

@@ -29,3 +29,4 @@ pub mod weave;
 
 pub use error::{Error, Result};
 pub use llvm::{new_context, Context, Module};
+pub use spec::HEADER;

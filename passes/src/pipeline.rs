@@ -150,6 +150,10 @@ pub fn merge<'ctx>(
     }
 
     let product = finish::join(context, versions, options.checks)?;
+    if options.weave.none && spec::are_there(&product, &options.weave) {
+        let what = "specifications are evaluated in lock-step only, so none is with --no-weave";
+        report.warnings.push(what.into());
+    }
     if !options.weave.none {
         let bound: Vec<Vec<String>> = report
             .versions
@@ -171,6 +175,7 @@ pub fn merge<'ctx>(
         }
         woven.scaffolds.into_iter().for_each(Scaffold::remove);
         report.woven = woven.reports;
+        report.warnings.extend(woven.warnings);
     }
     if options.harness {
         harness::harness(context, &product)?;

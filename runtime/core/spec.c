@@ -431,3 +431,41 @@ bool p3_spec_evaluate(struct p3_meeting *meeting) {
       free(spec.operands[i].value.memory);
   return ends;
 }
+
+bool p3_spec_compared(struct p3_meeting *meeting, unsigned others) {
+  const struct p3_place *first = NULL, *other = NULL;
+  for (int i = p3_count - 1; i >= 0; i--)
+    if (meeting->places[i]) {
+      meeting->places[i]->reached++;
+      first = meeting->places[i];
+    }
+  meeting->evaluated++;
+  if (!others)
+    return false;
+  meeting->failed++;
+  p3_spec_failed = true;
+  for (int i = p3_count - 1; i >= 0; i--)
+    if (others >> i & 1)
+      other = meeting->places[i];
+  if (!is_fatal() || !first || !other)
+    return false;
+  p3_say("spec: %s does not hold (version %d %s:%d, version %d %s:%d)", first->text, first->version + 1, first->file,
+         first->line, other->version + 1, other->file, other->line);
+  p3_raising = true;
+  return true;
+}
+
+int p3_model_failed(int what, const char *file, int line, const char *text) {
+  static struct p3_place place;
+  place = (struct p3_place){.what = what, .file = file, .line = line, .text = text};
+  if (what == ASSUME) {
+    assumption_failed(&place);
+    return false;
+  }
+  p3_spec_failed = true;
+  if (!is_fatal())
+    return false;
+  p3_say("spec: %s:%d: %s does not hold", file, line, text);
+  p3_raising = true;
+  return true;
+}

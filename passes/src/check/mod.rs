@@ -24,6 +24,7 @@ mod contents;
 mod dispatch;
 mod facts;
 mod plain;
+mod specs;
 mod state;
 mod walk;
 
@@ -37,7 +38,13 @@ use std::collections::HashMap;
 use walk::{Member, Numbers, Walk};
 
 /// Calls that weave may insert: functions of runtime/core that leave the versions' memory alone.
-const GLUE_CALLS: [&str; 4] = ["p3_enter", "p3_touch", "p3_parted", "p3_spec_evaluate"];
+const GLUE_CALLS: [&str; 5] = [
+    "p3_enter",
+    "p3_touch",
+    "p3_parted",
+    "p3_spec_evaluate",
+    "p3_spec_compared",
+];
 
 /// The number of a version that has returned.
 const RETURNED: u64 = u32::MAX as u64;
@@ -178,6 +185,7 @@ fn check_product(product: Value, tables: &Tables) -> Result<()> {
         })
         .collect();
     let fail = |function: Value| move |what: String| violation(function, what);
+    specs::check(product).map_err(fail(product))?;
     let read = |function, is_continuation| {
         let body = Body::of(function, members.len(), is_continuation)?;
         Walk::new(&members, body, tables, is_continuation)
@@ -186,6 +194,7 @@ fn check_product(product: Value, tables: &Tables) -> Result<()> {
     let mut lockstep = read(product, false).map_err(fail(product))?;
     lockstep.walk().map_err(fail(product))?;
     if let Some(function) = lockstep.continuation().map_err(fail(product))? {
+        specs::check(function).map_err(fail(function))?;
         let mut rest = read(function, true).map_err(fail(function))?;
         rest.numbers = std::mem::take(&mut lockstep.numbers);
         lockstep.homes_of_fields(&mut rest.homes);

@@ -14,8 +14,12 @@ mod variables;
 
 use crate::llvm::{self, Module, Types, Value};
 use crate::nodes::is_marker;
+use crate::weave::WeaveOptions;
 use crate::{Error, Result};
 use inkwell::llvm_sys::LLVMOpcode;
+
+/// What programs include.
+pub const HEADER: &str = include_str!("../../../runtime/include/p3.h");
 
 /// The function that a place calls.
 pub(crate) const REACHED: &str = "p3_spec_reached";
@@ -43,6 +47,7 @@ mod field {
     pub(super) const LINE: u32 = 3;
     pub(super) const TEXT: u32 = 4;
     pub(super) const NAMED: u32 = 5;
+    pub(super) const RELATION: u32 = 6;
 }
 
 /// A specification as the source has it.
@@ -105,6 +110,16 @@ pub(crate) fn is_place(name: &str) -> bool {
         .strip_prefix("_PP")
         .and_then(|rest| rest.split_once('_'));
     plain.is_some_and(|(_, plain)| is_numbered(plain, PLACE))
+}
+
+/// Whether the programs or the options have any specifications.
+pub(crate) fn are_there(product: &Module, options: &WeaveOptions) -> bool {
+    !options.specs.is_empty()
+        || !options.equal_returns.is_empty()
+        || !options.equal_arguments.is_empty()
+        || llvm::variables(product)
+            .into_iter()
+            .any(|variable| is_place(&variable.name_text()))
 }
 
 /// Whether a variable of the product is a `struct p3_meeting`.
@@ -224,8 +239,16 @@ fn first_call(function: Value, callee: Value) -> Option<Value> {
     blocks.find_map(|block| block.instructions().into_iter().find(calls))
 }
 
+/// Whether a `struct p3_place` has code for the relation.
+pub(crate) fn has_relation(place: Value) -> bool {
+    let relation = place
+        .initializer()
+        .and_then(|all| all.element(field::RELATION));
+    relation.is_some_and(|relation| !relation.is_null())
+}
+
 /// A `struct p3_place`.
-fn define_place(
+pub(crate) fn define_place(
     module: &Module,
     index: usize,
     spec: &Spec,

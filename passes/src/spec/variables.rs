@@ -589,7 +589,7 @@ fn positions(
         let at = a.iter().position(|&i| i == instruction)?;
         Some(b[counterpart[at]?])
     };
-    let (before, after) = around(source, occurrence, &a);
+    let (before, after) = around(source, occurrence, others, &a);
     let precede = |partner: Value| match partner.opcode() {
         LLVMOpcode::LLVMPHI => None,
         _ => Some(partner),
@@ -658,63 +658,65 @@ fn is_spec_call(instruction: Value) -> bool {
             .is_some_and(|callee| callee.name().starts_with(b"p3_spec_"))
 }
 
-/// What precedes the specification in the same run of code, last first, and what follows it.
-fn around(source: Value, occurrence: &Occurrence, all: &[Value]) -> (Vec<Value>, Vec<Value>) {
+/// What precedes the specification in the same run of code, last first, and what follows it. `own` is what is there for
+/// the sake of this one and others.
+fn around(
+    source: Value,
+    occurrence: &Occurrence,
+    own: &HashSet<Value>,
+    all: &[Value],
+) -> (Vec<Value>, Vec<Value>) {
     let compared: HashSet<Value> = all.iter().copied().collect();
     let of = |block: Block| -> Vec<Value> {
         let mut list = block.instructions();
         list.retain(|i| compared.contains(i) && !is_marker(*i));
         list
     };
-    let start = occurrence.begin.parent_block();
-    let only_predecessor = |block: Block| {
-        let mut from = source.blocks();
-        from.retain(|b| {
-            b.terminator()
-                .is_some_and(|t| t.successors().contains(&block))
-        });
-        match from[..] {
-            [one] => Some(one),
-            _ => None,
-        }
+    let blocks = source.blocks();
+    let is_plain = |block: &Block| {
+        let mut instructions = block.instructions().into_iter();
+        !instructions.any(|i| own.contains(&i) || is_spec_call(i))
     };
+    let start = occurrence.begin.parent_block();
     let in_start = start.instructions();
-    let begins = in_start
-        .iter()
-        .position(|&i| i == occurrence.begin)
-        .unwrap_or(0);
-    let mut before: Vec<Value> = in_start[..begins].to_vec();
+    let begins = in_start.iter().position(|&i| i == occurrence.begin);
+    let mut before: Vec<Value> = in_start[..begins.unwrap_or(0)].to_vec();
     before.retain(|i| compared.contains(i));
     before.reverse();
-    let mut block = only_predecessor(start);
-    let mut steps = 0;
-    while let Some(here) = block.filter(|_| before.is_empty() && steps < 8) {
+    let mut block = Some(start);
+    for _ in 0..blocks.len() {
+        let Some(here) = block.filter(|_| before.is_empty()) else {
+            break;
+        };
         // Code on another way does not precede this.
-        before = of(here);
+        let leads_here = |b: &&Block| {
+            let terminator = b.terminator();
+            terminator.is_some_and(|t| t.successors().contains(&here)) && is_plain(b)
+        };
+        block = the_only(blocks.iter().filter(leads_here).copied(), here);
+        before = block.map(of).unwrap_or_default();
         before.retain(|i| !i.is_terminator());
         before.reverse();
-        block = only_predecessor(here);
-        steps += 1;
     }
-    let mut after = Vec::new();
-    let skipped = start.terminator().and_then(|terminator| {
+    let mut block = start.terminator().and_then(|terminator| {
         let taken = decided(occurrence.begin, terminator)?;
-        terminator
-            .successors()
-            .into_iter()
-            .find(|&next| next != taken)
+        let successors = terminator.successors();
+        successors.into_iter().find(|&next| next != taken)
     });
-    let mut block = skipped;
-    steps = 0;
-    while let Some(here) = block.filter(|_| after.is_empty() && steps < 8) {
+    let mut after = Vec::new();
+    for _ in 0..blocks.len() {
+        let Some(here) = block.filter(|_| after.is_empty()) else {
+            break;
+        };
         after = of(here);
-        block = here
-            .terminator()
-            .and_then(|terminator| match terminator.successors()[..] {
-                [next] => Some(next),
-                _ => None,
-            });
-        steps += 1;
+        let next = here.terminator().map(Value::successors).unwrap_or_default();
+        block = the_only(next.into_iter().filter(is_plain), here);
     }
     (before, after)
+}
+
+/// The element of a list of one, if it is not `here`: a block that leads to itself leads nowhere else.
+fn the_only(mut blocks: impl Iterator<Item = Block>, here: Block) -> Option<Block> {
+    let first = blocks.next().filter(|&block| block != here)?;
+    blocks.all(|block| block == first).then_some(first)
 }

@@ -272,12 +272,9 @@ impl Continuation {
             .iter()
             .map(|result| result.map(|(memory, ty)| builder.load(ty, memory)))
             .collect();
-        let builder = if products.checks.returns {
-            let (checks, forks) = (products.checks, products.forks);
-            checks.compare_returns(builder, copier.plan, forks, &product.versions(), &results)
-        } else {
-            builder
-        };
+        let (checks, forks) = (products.checks, products.forks);
+        let versions = product.versions();
+        let builder = checks.compare_results(builder, copier.plan, forks, &versions, &results);
         build_return(&builder, product.ty.return_type(), &results);
     }
 }

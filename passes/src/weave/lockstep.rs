@@ -78,7 +78,15 @@ pub(super) fn emit(
     promotable.extend([exits.state, exits.stop]);
     let mut synchronous = Synchronous::new(&copier, products, &versions);
     let start = synchronous.block(0);
-    copier.builder(together).branch(start);
+    products
+        .checks
+        .compare_arguments(
+            copier.builder(together),
+            product,
+            products.forks,
+            &arguments,
+        )
+        .branch(start);
     synchronous.emit_all(&mut exits);
     exits.spill(&copier, product);
     let scaffold = Scaffold {
@@ -207,13 +215,9 @@ impl Surroundings for Exits<'_, '_, '_> {
     }
 
     fn finish(&mut self, copier: &Copier, builder: Builder, results: &[Option<Value>]) {
+        let (plan, forks) = (copier.plan, self.products.forks);
         let checks = self.products.checks;
-        let builder = if checks.returns {
-            let (plan, forks) = (copier.plan, self.products.forks);
-            checks.compare_returns(builder, plan, forks, self.versions, results)
-        } else {
-            builder
-        };
+        let builder = checks.compare_results(builder, plan, forks, self.versions, results);
         build_return(
             &builder,
             copier.function.value_type().return_type(),

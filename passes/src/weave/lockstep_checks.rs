@@ -10,6 +10,7 @@
 
 use super::forks::Forks;
 use super::plan::Plan;
+use super::specs::Equal;
 use crate::finish::Checks;
 use crate::llvm::{self, Builder, Module, Type, Types, Value};
 use inkwell::llvm_sys::LLVMTypeKind;
@@ -34,11 +35,19 @@ pub(super) struct LockstepChecks<'m, 'ctx> {
     made: Cell<usize>,
     /// The meetings made so far, by their places.
     pub(super) meetings: RefCell<HashMap<Vec<Value>, Value>>,
+    /// What is to be equal, and the meetings for that, by text and functions.
+    pub(super) equal: Equal,
+    pub(super) compared: RefCell<HashMap<(String, Vec<Value>), Value>>,
 }
 
 impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
     /// `count` is the number of versions.
-    pub(super) fn new(module: &'m Module<'ctx>, checks: Checks, count: usize) -> Self {
+    pub(super) fn new(
+        module: &'m Module<'ctx>,
+        checks: Checks,
+        equal: Equal,
+        count: usize,
+    ) -> Self {
         LockstepChecks {
             module,
             divergence: checks.has("divergence"),
@@ -46,6 +55,8 @@ impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
             count,
             made: Cell::new(0),
             meetings: RefCell::default(),
+            equal,
+            compared: RefCell::default(),
         }
     }
 
@@ -181,7 +192,7 @@ impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
 }
 
 /// Whether two values of one type differ, bit by bit; none if they hold pointers.
-fn different(builder: &Builder, a: Value, b: Value) -> Option<Value> {
+pub(super) fn different(builder: &Builder, a: Value, b: Value) -> Option<Value> {
     match a.ty().kind() {
         LLVMTypeKind::LLVMIntegerTypeKind => Some(builder.not_equal(a, b)),
         LLVMTypeKind::LLVMStructTypeKind => (0..a.ty().field_count())

@@ -33,13 +33,14 @@ use crate::{rename, runtime, spec, Result};
 use continuation::Continuation;
 use forks::Forks;
 use lockstep_checks::LockstepChecks;
-use model::Models;
+use model::{Model, Models};
 use plan::Plan;
 use products::{Product, Products};
 pub(crate) use scaffold::Scaffold;
 use serde::Serialize;
+use specs::Equal;
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What weaving did with one function.
 #[derive(Clone, Debug, Serialize)]
@@ -67,12 +68,19 @@ pub struct WeaveOptions {
     pub map: Vec<(String, String)>,
     /// Bitcode files with hand-written product functions.
     pub models: Vec<PathBuf>,
+    /// C files of the same.
+    pub specs: Vec<PathBuf>,
+    /// Functions whose results have to be equal whenever all versions have called them together.
+    pub equal_returns: Vec<String>,
+    /// The same of their arguments.
+    pub equal_arguments: Vec<String>,
 }
 
 /// What weaving did, and what it leaves standing for the checker.
 pub(crate) struct Woven {
     pub(crate) reports: Vec<FunctionReport>,
     pub(crate) scaffolds: Vec<Scaffold>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Weaves the versions' functions in `module`. `bound[i]` are the names of libc that version i's program refers
@@ -88,7 +96,24 @@ pub(crate) fn weave<'ctx>(
 ) -> Result<Woven> {
     let count = bound.len();
     let forks = Forks::of(module, bound)?;
-    let models = Models::link(context, module, &options.models, count, observe)?;
+    let specs = model::compile(&options.specs)?;
+    let files: Vec<(PathBuf, &Path)> = options
+        .models
+        .iter()
+        .map(|file| (file.clone(), file.as_path()))
+        .chain(
+            specs
+                .files
+                .iter()
+                .map(|(bitcode, file)| (bitcode.clone(), *file)),
+        )
+        .collect();
+    let models = Models::link(context, module, &files, count, observe)?;
+    let equal = Equal {
+        returns: options.equal_returns.clone(),
+        arguments: options.equal_arguments.clone(),
+    };
+    let mut warnings = Vec::new();
     let functions: Vec<Vec<Value>> = (0..count)
         .map(|version| candidates(module, version))
         .collect();
@@ -118,8 +143,12 @@ pub(crate) fn weave<'ctx>(
                     .find_map(|(_, member)| align::not_woven_reason(*member))
             })
         };
-        if sequential.is_none() {
+        if let Some(reason) = &sequential {
+            let options = equal.options(&name).into_iter();
+            warnings.extend(options.map(|option| format!("{option} is never checked: {reason}")));
+        } else {
             let product = Product::declare(module, &format!("_PP_{name}"), group.members.clone());
+            equal.check(&product, &name)?;
             declared.push((product, reports.len()));
         }
         reports.push(FunctionReport {
@@ -133,13 +162,14 @@ pub(crate) fn weave<'ctx>(
             sequential,
         });
     }
+    equal.unknown(&|name| reports.iter().any(|report| report.name == name))?;
     let (all, report_of): (Vec<Product>, Vec<usize>) = declared.into_iter().unzip();
     let group_of: HashMap<Value, usize> = all
         .iter()
         .enumerate()
         .flat_map(|(index, product)| product.present().into_iter().map(move |f| (f, index)))
         .collect();
-    let lockstep_checks = LockstepChecks::new(module, checks, count);
+    let lockstep_checks = LockstepChecks::new(module, checks, equal, count);
     let apart = if lockstep_checks.divergence {
         corresponding(module, &groups, &group_of, count)
     } else {
@@ -148,14 +178,26 @@ pub(crate) fn weave<'ctx>(
     let products = Products::new(module, all, &forks, &lockstep_checks, apart);
     let mut scaffolds = Vec::new();
     for (product, report) in products.all.iter().zip(report_of) {
-        reports[report].matched = if models.implement(product, &reports[report].name)? {
-            reports[report].nodes[0]
-        } else {
-            weave_function(module, product, &products, &group_of, &mut scaffolds)
+        let model = models.implement(module, product, &reports[report].name)?;
+        reports[report].matched = match &model {
+            Model::None => weave_function(module, product, &products, &group_of, &mut scaffolds),
+            Model::Alone => reports[report].nodes[0],
+            Model::Around(woven) => {
+                weave_function(module, woven, &products, &group_of, &mut scaffolds)
+            }
         };
     }
     products.emit_dispatchers();
-    Ok(Woven { reports, scaffolds })
+    let reason = |name: &str| {
+        let report = reports.iter().find(|report| report.name == name)?;
+        report.sequential.clone()
+    };
+    warnings.extend(specs::never_evaluated(module, count, &reason));
+    Ok(Woven {
+        reports,
+        scaffolds,
+        warnings,
+    })
 }
 
 /// Functions that correspond, one per version, but have no product function. Pointers to them mean the same.

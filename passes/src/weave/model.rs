@@ -1,13 +1,14 @@
-//! Product functions written by hand (`merge --model FILE`).
+//! Product functions written by hand (`merge --model FILE`, `merge --spec FILE.c`).
 //!
 //! A model defines `_PP_f` in C as `struct results _PP_f(bool p1, bool p2, ..., args1..., args2...)`. For a
 //! function that the versions define it replaces the woven product function. For an external function it becomes
-//! the product function of wrappers `_PPi_f` that every version calls instead.
+//! the product function of wrappers `_PPi_f` that every version calls instead. If it declares `_PP_f_woven` of the same
+//! type, that is the product function that it stands before.
 
 use super::products::{build_return, Product};
 use crate::llvm::{self, append_block, Builder, Context, Module, Types, Value};
 use crate::pipeline::Observer;
-use crate::{load, rename, Error, Result};
+use crate::{build, load, rename, Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -23,14 +24,15 @@ impl Models {
     pub(super) fn link<'ctx>(
         context: &'ctx Context,
         product: &Module<'ctx>,
-        files: &[PathBuf],
+        files: &[(PathBuf, &Path)],
         count: usize,
         observe: &mut dyn Observer,
     ) -> Result<Models> {
         let mut names: Vec<(String, PathBuf)> = Vec::new();
-        for file in files {
+        for (bitcode, file) in files {
+            let file: &Path = file;
             let input = load::Input {
-                files: vec![load::Source::File(file.clone())],
+                files: vec![load::Source::File(bitcode.clone())],
             };
             for load::Part { module, .. } in load::load(context, &input, observe)?.parts {
                 let before = names.len();
@@ -40,7 +42,7 @@ impl Models {
                         (function.is_declaration(), name.strip_prefix("_PP_"))
                     {
                         function.set_name(format!("{name}.model").as_bytes());
-                        names.push((modelled.to_string(), file.clone()));
+                        names.push((modelled.to_string(), file.to_path_buf()));
                     }
                 }
                 if names.len() == before {
@@ -75,13 +77,100 @@ impl Models {
         Ok(Models { functions })
     }
 
-    /// Writes the body of the product function of `name` if there is a model; whether there is.
-    pub(super) fn implement(&self, product: &Product, name: &str) -> Result<bool> {
-        match self.functions.get(name) {
-            Some((model, file)) => adapt(product, name, *model, file).map(|()| true),
-            None => Ok(false),
+    /// Writes the body of the product function of `name` if there is a model.
+    pub(super) fn implement(
+        &self,
+        module: &Module,
+        product: &Product,
+        name: &str,
+    ) -> Result<Model> {
+        let Some((model, file)) = self.functions.get(name) else {
+            return Ok(Model::None);
+        };
+        adapt(product, name, *model, file)?;
+        let declared = llvm::global_named(module, &format!("_PP_{name}_woven"))
+            .filter(|declared| declared.is_declaration());
+        let Some(declared) = declared else {
+            return Ok(Model::Alone);
+        };
+        let woven = Product::declare(
+            module,
+            &format!("_PP_{name}.woven"),
+            product.members.clone(),
+        );
+        if declared.value_type() != model.value_type() {
+            return Err(Error::bad_input(
+                file,
+                format!("_PP_{name}_woven is not declared as _PP_{name} is"),
+            ));
         }
+        lend(&woven, declared);
+        Ok(Model::Around(woven))
     }
+}
+
+/// What stands for a product function.
+pub(super) enum Model {
+    None,
+    Alone,
+    /// It may call the woven one, which is still to be written.
+    Around(Product),
+}
+
+/// Bitcode made of C files, and where it is.
+pub(super) struct Compiled<'a> {
+    /// The bitcode, and the C file.
+    pub(super) files: Vec<(PathBuf, &'a Path)>,
+    /// Holds it.
+    _directory: Option<tempfile::TempDir>,
+}
+
+/// Compiles C files with product functions; they can include p3.h.
+pub(super) fn compile(files: &[PathBuf]) -> Result<Compiled<'_>> {
+    if files.is_empty() {
+        return Ok(Compiled {
+            files: Vec::new(),
+            _directory: None,
+        });
+    }
+    let unwritable = |e| Error::bad_input(std::env::temp_dir(), format!("cannot write: {e}"));
+    let directory = tempfile::tempdir().map_err(unwritable)?;
+    std::fs::write(directory.path().join("p3.h"), crate::spec::HEADER).map_err(unwritable)?;
+    let mut compiled = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let bitcode = directory.path().join(format!("{number}.bc"));
+        build::compile_model(file, directory.path(), &bitcode)?;
+        compiled.push((bitcode, file.as_path()));
+    }
+    Ok(Compiled {
+        files: compiled,
+        _directory: Some(directory),
+    })
+}
+
+/// Defines `declared`, which is how C sees `product`, by a call of that.
+fn lend(product: &Product, declared: Value) {
+    let ty = declared.value_type();
+    let builder = Builder::at_end(append_block(declared, ""));
+    declared.set_internal();
+    let result = product.ty.return_type();
+    let mut arguments = declared.parameters();
+    let through_pointer = ty.return_type().is_void() && !result.is_void();
+    let target = through_pointer.then(|| arguments.remove(0));
+    let call = builder.call(product.ty, product.function, &arguments);
+    call.copy_call_attributes_from(product.function);
+    if let Some(target) = target {
+        builder.store(call, target);
+    }
+    if ty.return_type().is_void() {
+        builder.ret(None);
+        return;
+    }
+    // As in `adapt`, through memory that has room for either.
+    let both = Types::of_function(declared).structure(&[result, ty.return_type()]);
+    let memory = builder.alloca(both, "");
+    builder.store(call, memory);
+    builder.ret(Some(builder.load(ty.return_type(), memory)));
 }
 
 /// `_PPi_f` calls f, and version i calls `_PPi_f`.
