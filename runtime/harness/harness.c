@@ -44,6 +44,7 @@ extern char **environ;
 #define COUNTERS BOUND("__start___sancov_cntrs")
 #define COUNTERS_END BOUND("__stop___sancov_cntrs")
 __attribute__((weak)) void LLVMFuzzerRunDriver(void);
+extern __attribute__((weak)) unsigned char *__afl_area_ptr;
 
 static bool is_ready;
 static struct p3_template template;
@@ -202,8 +203,9 @@ static void prepare(void) {
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   if (!is_ready)
     prepare();
-  /* libFuzzer's own output goes to a descriptor of its own then, whatever stands behind 2. */
-  if (!LLVMFuzzerRunDriver)
+  /* libFuzzer's own output goes to a descriptor of its own then, whatever stands behind 2. AFL++'s driver has
+   * the same function, and takes any option for a number of runs. */
+  if (!LLVMFuzzerRunDriver || &__afl_area_ptr)
     return 0;
   static char flag[] = "-close_fd_mask=2";
   for (int i = 1; i < *argc; i++)
