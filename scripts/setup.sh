@@ -3,6 +3,7 @@
 set -eu
 
 packages="
+  afl++
   build-essential
   clang-16
   libclang-rt-16-dev

@@ -172,6 +172,12 @@ pub fn differences_only(mut merge: pipeline::Options) -> p3_passes::Result<pipel
             "diff has to read its versions more than once",
         ));
     }
+    if merge.harness {
+        return Err(Error::bad_input(
+            "--harness",
+            "diff makes the harnesses that it needs",
+        ));
+    }
     if merge.entry != "main" {
         return Err(Error::unsupported(
             "--entry",
@@ -240,7 +246,8 @@ fn write_finding(out: &mut impl Write, finding: &Finding, folder: &Path) -> io::
             None => "-".to_string(),
         };
         let places: Vec<String> = finding.places.iter().map(place).collect();
-        writeln!(out, "   places: {}", places.join(" / "))?;
+        let kind = finding.kind.as_deref().unwrap_or("place");
+        writeln!(out, "   {kind}: {}", places.join(" / "))?;
     }
     writeln!(
         out,

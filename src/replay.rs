@@ -158,6 +158,7 @@ pub fn minimise(args: &MinimiseArgs) -> Outcome {
         number: 1,
         engine: None,
         inputs: 1,
+        after: 0.0,
         found: input.clone(),
         accepted: None,
     };

@@ -108,7 +108,7 @@ fn has_digit_in_klee_with_everything_that_is_written() {
     }
     assert_eq!(finding["differences"][0]["stream"], "stdout");
     assert!(
-        stdout.contains("has_digit.c:13 / has_digit.c:13"),
+        stdout.contains("   branch: has_digit.c:13 / has_digit.c:13\n"),
         "{stdout}"
     );
 
@@ -285,6 +285,82 @@ fn fixed_and_new_crashes() {
         )
     };
     assert_eq!(visible(&report)[0]["class"], "new-crash", "{stdout}");
+}
+
+/// A pair under a fuzzer: the only finding is of this class.
+fn fuzz(engine: &str, name: &str, class: &str, arguments: &[&str]) -> (TempDir, Value) {
+    let scratch = pair(name);
+    let all = [&["--engine", engine, "--time", "40"], arguments].concat();
+    let (status, stdout, report) = diff(scratch.path(), &all);
+    assert_eq!(status, 1, "{stdout}");
+    let findings = visible(&report);
+    assert_eq!(findings.len(), 1, "{stdout}");
+    assert_eq!(findings[0]["class"], class, "{stdout}");
+    let finding = findings[0].clone();
+    (scratch, finding)
+}
+
+#[test]
+fn the_default_command_finds_has_digit() {
+    let scratch = pair("has_digit");
+    let (status, stdout, report) = diff(scratch.path(), &["--args", "@arg:8"]);
+    assert_eq!(status, 1, "{stdout}");
+    assert_eq!(report["engines"][0]["engine"], "libfuzzer");
+    let finding = visible(&report)[0];
+    // A second on an idle machine.
+    assert!(finding["after"].as_f64().unwrap() < 30.0);
+    let argument = finding["input"]["arguments"][0]["text"].as_str().unwrap();
+    assert!(
+        argument.len() == 2 && argument.bytes().all(|b| b.is_ascii_digit()),
+        "{argument}"
+    );
+    assert_eq!(finding["input"]["stdin"]["text"], "");
+    assert!(
+        stdout.contains("   branch: has_digit.c:13 / has_digit.c:13\n"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn fuzzed_input_with_a_magic_value() {
+    let (_scratch, finding) = fuzz("libfuzzer", "magic", "output", &[]);
+    assert_eq!(finding["input"]["stdin"]["base64"], "iVBxNw==");
+}
+
+#[test]
+fn fuzzed_equal_arguments() {
+    let arguments = ["--args", "@arg:4 @arg:4", "--no-stdin"];
+    let (_scratch, finding) = fuzz("libfuzzer", "two_equal", "output", &arguments);
+    assert_eq!(
+        finding["input"]["arguments"][0],
+        finding["input"]["arguments"][1]
+    );
+}
+
+#[test]
+fn a_crash_does_not_end_the_search() {
+    let arguments = ["--args", "@arg:8", "--no-stdin"];
+    let (_scratch, finding) = fuzz("libfuzzer", "heap_overflow", "fixed-crash", &arguments);
+    let line = finding["versions"][0]["crash"]["line"].as_str().unwrap();
+    assert_eq!(
+        line,
+        "ERROR: AddressSanitizer: heap-buffer-overflow, WRITE of size 1"
+    );
+}
+
+#[test]
+fn afl_finds_has_digit() {
+    if !has("afl-fuzz") {
+        eprintln!("not run: there is no afl-fuzz");
+        return;
+    }
+    let (_scratch, finding) = fuzz(
+        "afl",
+        "has_digit",
+        "output",
+        &["--args", "@arg:8", "--no-stdin"],
+    );
+    assert_eq!(finding["engine"], "afl");
 }
 
 #[test]

@@ -92,6 +92,7 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<R
         let seeds = search.seeds();
         let task = Task {
             sources: &options.sources,
+            libraries: programs.libraries(),
             directory: &directory,
             seeds: &seeds,
             time: left / (options.engines.len() - index) as u32,
@@ -131,6 +132,8 @@ struct Shown {
     examined: Examined,
     /// None: one of the seeds.
     engine: Option<Engine>,
+    /// Since the search began.
+    after: Duration,
 }
 
 /// A difference, and the expectations that accept it.
@@ -213,6 +216,7 @@ impl<'a> Search<'a> {
             self.shown.push(Shown {
                 examined,
                 engine: self.engine,
+                after: self.start.elapsed(),
             });
         }
         Ok(())
@@ -247,10 +251,18 @@ impl<'a> Search<'a> {
             self.watch
                 .step(&format!("minimising {} of {count}", index + 1));
             let inputs = group.len();
+            let after = group
+                .iter()
+                .map(|shown| shown.after)
+                .min()
+                .unwrap_or_default();
             let smallest = group
                 .into_iter()
                 .min_by_key(|shown| shown.examined.input.weight());
-            let Some(Shown { examined, engine }) = smallest else {
+            let Some(Shown {
+                examined, engine, ..
+            }) = smallest
+            else {
                 continue;
             };
             let found = examined.input.clone();
@@ -272,6 +284,7 @@ impl<'a> Search<'a> {
                     number: index + 1,
                     engine,
                     inputs,
+                    after: after.as_secs_f64(),
                     found,
                     accepted: key.1.map(|indices| self.expectation_texts(&indices)),
                 }

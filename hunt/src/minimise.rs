@@ -8,7 +8,7 @@ use crate::input::Input;
 use crate::programs::Programs;
 use crate::template::Template;
 use p3_passes::Result;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
 /// How inputs are minimised.
@@ -118,6 +118,25 @@ impl Search<'_> {
     }
 
     fn simplify(&mut self) -> Result<()> {
+        // Bytes that have to be equal can only be changed together.
+        let parts = self.parts();
+        let present: BTreeSet<u8> = parts
+            .iter()
+            .flat_map(|part| part.of(&mut self.best.input.clone()).clone())
+            .filter(|byte| !PLAIN.contains(byte))
+            .collect();
+        for byte in present {
+            for plain in PLAIN {
+                let mut input = self.best.input.clone();
+                for part in &parts {
+                    let bytes = part.of(&mut input).iter_mut();
+                    bytes.filter(|b| **b == byte).for_each(|b| *b = plain);
+                }
+                if self.attempt(input)? {
+                    break;
+                }
+            }
+        }
         for part in self.parts() {
             for at in 0..part.of(&mut self.best.input.clone()).len() {
                 for plain in PLAIN {

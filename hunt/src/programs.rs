@@ -51,6 +51,8 @@ pub struct Programs {
     pub timeout: u64,
     #[serde(skip)]
     folder: PathBuf,
+    #[serde(skip)]
+    libraries: Vec<Sanitizer>,
 }
 
 /// How a version is built.
@@ -95,10 +97,10 @@ impl Programs {
             template: sources.template.to_string(),
             timeout: sources.timeout.as_millis() as u64,
             folder: absolute(folder)?,
+            libraries: Vec::new(),
         };
         // LLVM reads files one after the other; the compilers run beside each other.
         let mut jobs = Vec::new();
-        let mut libraries = Vec::new();
         for (index, input) in inputs.iter().enumerate() {
             for kind in [Build::Plain, Build::Checked] {
                 let sanitizers = match kind {
@@ -116,8 +118,8 @@ impl Programs {
                 if kind == Build::Plain {
                     programs.sources.push(job.source_directories().to_vec());
                     for sanitizer in job.sanitizers() {
-                        if !libraries.contains(sanitizer) {
-                            libraries.push(*sanitizer);
+                        if !programs.libraries.contains(sanitizer) {
+                            programs.libraries.push(*sanitizer);
                         }
                     }
                 }
@@ -128,7 +130,7 @@ impl Programs {
         let options = BuildOptions {
             product: programs.product(),
             output: programs.places_program(),
-            sanitizers: libraries,
+            sanitizers: programs.libraries.clone(),
             flags: sources.flags.clone(),
         };
         jobs.push(build::prepare(&options, observe)?);
@@ -150,6 +152,11 @@ impl Programs {
     /// Whether `folder` has programs.
     pub fn are_in(folder: &Path) -> bool {
         folder.join(LIST).is_file()
+    }
+
+    /// The sanitizers that the versions were compiled for; known when they have just been built.
+    pub fn libraries(&self) -> &[Sanitizer] {
+        &self.libraries
     }
 
     /// The folder that they are in.

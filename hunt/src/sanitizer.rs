@@ -33,11 +33,10 @@ static FRAME: LazyLock<Regex> = LazyLock::new(|| {
         r"(?m)^ *#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<file>/?[^\s():]+):(?P<line>\d+)(?::(?P<column>\d+))?",
     )
 });
-static NOISE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^==\d+==| (?:on (?:unknown )?address )?0x[0-9a-f]+| \(?(?:pc|bp|sp|T\d+)\b\)?|\b0x[0-9a-f]+\b",
-    )
-});
+static ACCESS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(?:READ|WRITE) of size \d+"));
+/// What is another in each run: process numbers and addresses.
+static NOISE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^==\d+==| on (?:unknown )?address .*| ?\(?\b0x[0-9a-f]+.*"));
 /// Frames of the sanitizer itself.
 const OWN: [&str; 4] = ["__interceptor_", "__asan", "__sanitizer", "__ubsan"];
 const OWN_FILES: [&str; 3] = ["compiler-rt/", "sysdeps/", "/csu/"];
@@ -53,10 +52,14 @@ impl SanitizerReport {
         if let Some(found) = FIRST.captures(text) {
             let rest = &text[found.get(0)?.start()..];
             let line = rest.lines().next().unwrap_or_default();
+            let mut line = NOISE.replace_all(line, "").trim().to_string();
+            if let Some(access) = ACCESS.find(rest) {
+                line = format!("{line}, {}", access.as_str());
+            }
             let (place, function) = innermost(rest);
             return Some(SanitizerReport {
                 kind: found["kind"].to_string(),
-                line: NOISE.replace_all(line, "").trim().to_string(),
+                line,
                 place,
                 function,
                 text: text.to_string(),
@@ -131,7 +134,7 @@ pub fn variables(log: &Path) -> Vec<(&'static str, OsString)> {
 }
 
 /// Debian calls it by another name than the sanitizers look for.
-fn symbolizer() -> Option<PathBuf> {
+pub(crate) fn symbolizer() -> Option<PathBuf> {
     let path = PathBuf::from("/usr/lib/llvm-16/bin/llvm-symbolizer");
     path.is_file().then_some(path)
 }
@@ -159,7 +162,7 @@ WRITE of size 1 at 0x602000000014 thread T0
         assert_eq!(report.kind, "heap-buffer-overflow");
         assert_eq!(
             report.line,
-            "ERROR: AddressSanitizer: heap-buffer-overflow at"
+            "ERROR: AddressSanitizer: heap-buffer-overflow, WRITE of size 1"
         );
         assert_eq!(report.place, Some(Place::new("/src/old.c", 6)));
         assert_eq!(report.function.as_deref(), Some("copy"));

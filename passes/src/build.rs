@@ -229,7 +229,7 @@ fn directories(module: &Module) -> Vec<PathBuf> {
 
 /// A compiler that takes whatever file comes next for IR, and a place for that file.
 fn start() -> Result<(Command, TempDir)> {
-    let mut command = Command::new(find_clang()?);
+    let mut command = Command::new(clang()?);
     command.args(["-Wno-override-module", "-Wno-unused-command-line-argument"]);
     command.args(["-x", "ir"]);
     let scratch = tempfile::tempdir().map_err(|e| Error::bad_input(std::env::temp_dir(), e))?;
@@ -340,7 +340,7 @@ fn ask_for(product: &Module, file: &Path, sanitizer: Sanitizer) -> Result<Option
 }
 
 /// `P3_CLANG`, else the first clang of the right version.
-fn find_clang() -> Result<PathBuf> {
+pub fn clang() -> Result<PathBuf> {
     if let Some(clang) = std::env::var_os("P3_CLANG") {
         return Ok(clang.into());
     }

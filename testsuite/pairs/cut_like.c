@@ -22,6 +22,8 @@ struct list {
 
 struct options {
   char delimiter;
+  const char *output_delimiter; // NULL: the delimiter
+  char line_end;
   bool complement;
   bool only_delimited;
   bool bytes;
@@ -148,14 +150,21 @@ static void cut_bytes(const char *line, size_t length, const struct list *list, 
   for (size_t i = 0; i < length; i++)
     if (is_selected(list, (unsigned)i + 1) != options->complement)
       putchar(line[i]);
-  putchar('\n');
+  putchar(options->line_end);
+}
+
+static void put_delimiter(const struct options *options) {
+  if (options->output_delimiter)
+    fputs(options->output_delimiter, stdout);
+  else
+    putchar(options->delimiter);
 }
 
 static void cut_fields(const char *line, size_t length, const struct list *list, const struct options *options) {
   if (!memchr(line, options->delimiter, length)) {
     if (!options->only_delimited) {
       fwrite(line, 1, length, stdout);
-      putchar('\n');
+      putchar(options->line_end);
     }
     return;
   }
@@ -167,14 +176,14 @@ static void cut_fields(const char *line, size_t length, const struct list *list,
       continue;
     if (is_selected(list, number) != options->complement) {
       if (any)
-        putchar(options->delimiter);
+        put_delimiter(options);
       fwrite(line + start, 1, i - start, stdout);
       any = true;
     }
     number++;
     start = i + 1;
   }
-  putchar('\n');
+  putchar(options->line_end);
 }
 
 static void cut_stream(FILE *stream, const struct list *list, const struct options *options) {
@@ -187,7 +196,7 @@ static void cut_stream(FILE *stream, const struct list *list, const struct optio
     ended = c == EOF;
     if (ended && length == 0)
       break;
-    if (ended || c == '\n') {
+    if (ended || c == options->line_end) {
       if (options->bytes)
         cut_bytes(line ? line : "", length, list, options);
       else
@@ -207,8 +216,17 @@ static void cut_stream(FILE *stream, const struct list *list, const struct optio
   free(line);
 }
 
+static int usage(void) {
+  fputs("usage: cut -f LIST [-d CHAR] [-o TEXT] [-s] [-c] [-z]\n"
+        "       cut -b LIST [-c] [-z]\n"
+        "LIST is N, N-, -M or N-M, and more of these behind commas.\n"
+        "-s: only lines with a delimiter, -c: what LIST does not have, -z: lines end with NUL\n",
+        stdout);
+  return OK;
+}
+
 int main(int argc, char **argv) {
-  struct options options = {.delimiter = '\t'};
+  struct options options = {.delimiter = '\t', .line_end = '\n'};
   const char *fields = NULL;
   for (int i = 1; i < argc; i++) {
     const char *argument = argv[i];
@@ -219,6 +237,7 @@ int main(int argc, char **argv) {
     case 'd':
     case 'f':
     case 'b':
+    case 'o':
       if (!value)
         return complain("an option needs a value", argument);
       i += !argument[2];
@@ -226,6 +245,10 @@ int main(int argc, char **argv) {
         if (!value[0] || value[1])
           return complain("the delimiter must be one character", value);
         options.delimiter = value[0];
+        break;
+      }
+      if (argument[1] == 'o') {
+        options.output_delimiter = value;
         break;
       }
       if (fields)
@@ -239,12 +262,19 @@ int main(int argc, char **argv) {
     case 'c':
       options.complement = true;
       break;
+    case 'z':
+      options.line_end = 0;
+      break;
+    case 'h':
+      return usage();
     default:
       return complain("unknown option", argument);
     }
   }
   if (!fields)
     return complain("a list of fields is needed", NULL);
+  if (options.bytes && (options.only_delimited || options.output_delimiter))
+    return complain("only fields have delimiters", NULL);
   struct list list = {NULL, 0, 0};
   int status = read_list(fields, &list);
   if (status == OK)

@@ -22,7 +22,18 @@ struct operand {
 
 struct options {
   const char *separator;
+  const char *terminator;
+  const char *format; // one %[FLAGS][WIDTH][.PRECISION](e|f|g) with any text around it
   bool equal_width;
+};
+
+// What -f asks for, in parts.
+struct format {
+  const char *prefix, *suffix;
+  int prefix_length;
+  bool left, zeros, sign;
+  int width, precision;
+  char conversion;
 };
 
 static int complain(const char *message, const char *about) {
@@ -63,6 +74,70 @@ static bool read_operand(const char *text, struct operand *operand) {
   return errno == 0;
 }
 
+static bool read_count(const char **text, int *count) {
+  *count = 0;
+  while (**text >= '0' && **text <= '9') {
+    *count = *count * 10 + (*(*text)++ - '0');
+    if (*count > MAX_WIDTH)
+      return false;
+  }
+  return true;
+}
+
+// Takes a format apart. %% stands for itself nowhere: a text has one percent sign.
+static bool read_format(const char *text, struct format *format) {
+  const char *percent = strchr(text, '%');
+  if (!percent)
+    return false;
+  *format = (struct format){.prefix = text, .prefix_length = (int)(percent - text), .precision = -1};
+  const char *p = percent + 1;
+  for (;; p++) {
+    if (*p == '-')
+      format->left = true;
+    else if (*p == '0')
+      format->zeros = true;
+    else if (*p == '+')
+      format->sign = true;
+    else
+      break;
+  }
+  if (!read_count(&p, &format->width))
+    return false;
+  if (*p == '.') {
+    p++;
+    if (!read_count(&p, &format->precision))
+      return false;
+  }
+  if (*p != 'e' && *p != 'f' && *p != 'g')
+    return false;
+  format->conversion = *p++;
+  format->suffix = p;
+  return !strchr(p, '%');
+}
+
+static void print_formatted(const struct format *format, double value) {
+  char directive[16] = "%", *to = directive + 1;
+  if (format->left)
+    *to++ = '-';
+  if (format->zeros)
+    *to++ = '0';
+  if (format->sign)
+    *to++ = '+';
+  *to++ = '*';
+  if (format->precision >= 0) {
+    *to++ = '.';
+    *to++ = '*';
+  }
+  *to++ = format->conversion;
+  *to = 0;
+  printf("%.*s", format->prefix_length, format->prefix);
+  if (format->precision >= 0)
+    printf(directive, format->width, format->precision, value);
+  else
+    printf(directive, format->width, value);
+  fputs(format->suffix, stdout);
+}
+
 static const char *skip_zeros(const char *digits) {
   while (*digits == '0' && digits[1])
     digits++;
@@ -92,7 +167,7 @@ static char *increment(char *start, char *end) {
 }
 
 // Prints the numbers from first to last, which are digits, without computing with them.
-static int print_fast(const char *first, const char *last, const char *separator) {
+static int print_fast(const char *first, const char *last, const struct options *options) {
   char buffer[MAX_WIDTH];
   first = skip_zeros(first);
   last = skip_zeros(last);
@@ -106,12 +181,12 @@ static int print_fast(const char *first, const char *last, const char *separator
     fputs(start, stdout);
     if (compare_digits(start, last) == 0)
       break;
-    fputs(separator, stdout);
+    fputs(options->separator, stdout);
     start = increment(start, end);
     if (compare_digits(start, last) > 0)
       break;
   }
-  putchar('\n');
+  fputs(options->terminator, stdout);
   return OK;
 }
 #endif
@@ -119,6 +194,9 @@ static int print_fast(const char *first, const char *last, const char *separator
 // Prints the numbers one by one; each is computed from the first, so that errors do not add up.
 static int print_slow(const struct operand *first, const struct operand *step, const struct operand *last,
                       const struct options *options) {
+  struct format format;
+  if (options->format && !read_format(options->format, &format))
+    return complain("not a format", options->format);
   int precision = first->precision > step->precision ? first->precision : step->precision;
   int width = 0;
   if (options->equal_width) {
@@ -133,14 +211,16 @@ static int print_slow(const struct operand *first, const struct operand *step, c
       break;
     if (any)
       fputs(options->separator, stdout);
-    if (width)
+    if (options->format)
+      print_formatted(&format, value);
+    else if (width)
       printf("%0*.*f", width, precision, value);
     else
       printf("%.*f", precision, value);
     any = true;
   }
   if (any)
-    putchar('\n');
+    fputs(options->terminator, stdout);
   return OK;
 }
 
@@ -153,12 +233,15 @@ static int read_options(int argc, char **argv, struct options *options) {
       return at;
     if (strcmp(option, "-w") == 0) {
       options->equal_width = true;
-    } else if (strcmp(option, "-s") == 0) {
+    } else if (strcmp(option, "-s") == 0 || strcmp(option, "-f") == 0 || strcmp(option, "-t") == 0) {
       if (at == argc) {
         complain("an option needs a value", option);
         return -1;
       }
-      options->separator = argv[at++];
+      const char **value = option[1] == 's'   ? &options->separator
+                           : option[1] == 'f' ? &options->format
+                                              : &options->terminator;
+      *value = argv[at++];
     } else {
       complain("unknown option", option);
       return -1;
@@ -168,10 +251,12 @@ static int read_options(int argc, char **argv, struct options *options) {
 }
 
 int main(int argc, char **argv) {
-  struct options options = {.separator = "\n"};
+  struct options options = {.separator = "\n", .terminator = "\n"};
   int at = read_options(argc, argv, &options);
   if (at < 0)
     return USAGE;
+  if (options.format && options.equal_width)
+    return complain("a format has a width of its own", NULL);
   int count = argc - at;
   if (count < 1)
     return complain("missing operand", NULL);
@@ -182,9 +267,9 @@ int main(int argc, char **argv) {
 #if V == 2
   // The step is the second of three operands.
   bool steps_by_one = count < 3 || strcmp(operands[0], "1") == 0;
-  if (steps_by_one && !options.equal_width && is_digits(operands[count - 1]) &&
+  if (steps_by_one && !options.equal_width && !options.format && is_digits(operands[count - 1]) &&
       (count == 1 || is_digits(operands[0])) && strlen(operands[0]) < 16 && strlen(operands[count - 1]) < 16)
-    return print_fast(count == 1 ? "1" : operands[0], operands[count - 1], options.separator);
+    return print_fast(count == 1 ? "1" : operands[0], operands[count - 1], &options);
 #endif
 
   struct operand first = {"1", 1, 1, 0}, step = {"1", 1, 1, 0}, last;

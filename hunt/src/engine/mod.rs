@@ -3,12 +3,16 @@
 //! An engine runs on a product for some time and hands on inputs on which versions may differ. It decides
 //! nothing: every input is examined on the versions alone.
 
+mod afl;
+mod harness;
 mod klee;
 mod ktest;
+mod libfuzzer;
 
 use crate::input::Input;
 use crate::programs::Sources;
 use crate::template::Template;
+use p3_passes::build::Sanitizer;
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -94,6 +98,8 @@ fn find(program: &str) -> Option<PathBuf> {
 pub struct Task<'a> {
     /// What is merged.
     pub sources: &'a Sources,
+    /// Sanitizers that the versions were compiled for.
+    pub libraries: &'a [Sanitizer],
     /// A directory for everything that the engine writes.
     pub directory: &'a Path,
     /// Inputs to begin with.
@@ -183,9 +189,8 @@ pub fn run(engine: Engine, task: &Task, sink: &mut dyn Sink) -> Result<EngineRep
     let start = Instant::now();
     let mut report = match engine {
         Engine::Klee => klee::run(task, sink)?,
-        Engine::LibFuzzer | Engine::Afl => {
-            return Err(Error::unsupported(engine.name(), "this engine"))
-        }
+        Engine::LibFuzzer => libfuzzer::run(task, sink)?,
+        Engine::Afl => afl::run(task, sink)?,
     };
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)

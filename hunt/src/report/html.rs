@@ -320,8 +320,9 @@ fn show_places(page: &mut String, finding: &Finding) {
     if finding.places.iter().all(Option::is_none) {
         return;
     }
-    let title = match finding.class {
-        crate::examine::Class::NewCrash | crate::examine::Class::FixedCrash => "Where it crashes",
+    let title = match finding.kind.as_deref() {
+        Some("crash") => "Where it crashes",
+        Some("return") => "Where they return different values",
         _ => "Where they part",
     };
     put(page, &format!("<h3>{title}</h3><div class=\"pair\">"));
@@ -342,7 +343,8 @@ fn show_places(page: &mut String, finding: &Finding) {
     }
     put(page, "</div>");
     let partings = finding.partings.as_deref().unwrap_or_default();
-    if partings.len() > 1 {
+    let is_crash = finding.kind.as_deref() == Some("crash");
+    if partings.len() > 1 || is_crash && !partings.is_empty() {
         put(
             page,
             "<details><summary>all places where they part</summary><ol>",
@@ -412,7 +414,8 @@ fn show_footer(page: &mut String, finding: &Finding) {
     put(
         page,
         &format!(
-            "<p class=\"facts\">found by {engine} on {} · {} bytes, made {} · again: <code>{}/repro.sh</code></p>",
+            "<p class=\"facts\">found by {engine} after {:.1} s on {} · {} bytes, made {} · again: <code>{}/repro.sh</code></p>",
+            finding.after,
             match finding.inputs {
                 1 => "1 input".to_string(),
                 count => format!("{count} inputs"),

@@ -70,6 +70,8 @@ pub struct Finding {
     pub engine: Option<Engine>,
     /// How many inputs showed it.
     pub inputs: usize,
+    /// How many seconds after the beginning of the search the first of them was there.
+    pub after: f64,
     /// The expectations that accept it.
     pub accepted: Option<Vec<String>>,
     /// The line that would accept it.
@@ -77,6 +79,9 @@ pub struct Finding {
     pub input: JsonInput,
     /// How many bytes the input had before it was minimised.
     pub weight_before: usize,
+    /// What happened at `places`: `branch`, `switch`, `call`, `return` (the function returned different values)
+    /// or `crash`.
+    pub kind: Option<String>,
     /// Where the versions parted, or crashed; one per version.
     pub places: Vec<Option<SourcePlace>>,
     /// All places where they parted, in the order in which they did; none if that is not known.
@@ -142,6 +147,8 @@ pub struct Origin {
     pub engine: Option<Engine>,
     /// How many inputs showed it.
     pub inputs: usize,
+    /// When the first of them was there.
+    pub after: f64,
     /// Before it was minimised.
     pub found: Input,
     /// The expectations that accept it.
@@ -161,6 +168,12 @@ impl Origin {
     ) -> Finding {
         let class = examined.class().unwrap_or(Class::Flow);
         let places = expect::places(examined, harmless);
+        let is_crash = matches!(class, Class::NewCrash | Class::FixedCrash);
+        let telling = examined.telling_parting(harmless);
+        let kind = match is_crash {
+            true => Some("crash".to_string()),
+            false => telling.map(|parting| parting.kind.clone()),
+        };
         let versions: Vec<VersionReport> = (0..programs.names.len())
             .map(|version| VersionReport::of(examined, version, programs))
             .collect();
@@ -181,10 +194,12 @@ impl Origin {
             folder: format!("findings/{:02}-{}", self.number, class.word()),
             engine: self.engine,
             inputs: self.inputs,
+            after: self.after,
             accepted: self.accepted,
             suggestion: expect::suggestion(&places),
             input: JsonInput::of(&examined.input, &programs.program),
             weight_before: self.found.weight(),
+            kind,
             places: places.iter().zip(&programs.sources).map(source).collect(),
             partings: examined.partings.clone(),
             versions,

@@ -1,0 +1,143 @@
+//! AFL++: the same harness, instrumented by clang, linked by AFL++ and run in its persistent mode.
+//!
+//! Debian's AFL++ is built on another LLVM and cannot read the product's bitcode, but what it links only has to
+//! be instrumented with `trace-pc-guard`.
+
+use super::harness::{files, Harness};
+use super::{Engine, EngineReport, Sink, Task};
+use crate::input::read;
+use crate::process::{kill_group, spawn};
+use p3_passes::{build, Error, Result};
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const GLANCE: Duration = Duration::from_millis(200);
+/// How long AFL++ may take to stop by itself.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Builds the harness and lets AFL++ work on it.
+pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
+    let mut report = EngineReport::new(Engine::Afl);
+    let mut harness = Harness::new(task, sink)?;
+    link(task, &harness)?;
+    let output = harness.directory.join("afl");
+    let log = harness.directory.join("afl.log");
+    let file = || File::create(&log).map_err(|e| Error::bad_input(&log, e));
+    let mut command = Command::new("afl-fuzz");
+    command
+        .arg("-i")
+        .arg(&harness.corpus)
+        .arg("-o")
+        .arg(&output)
+        .arg("-V")
+        .arg(task.time.as_secs().max(1).to_string())
+        .args(["-m", "none", "-D", "-t"])
+        .arg(task.sources.timeout.as_millis().to_string())
+        .arg("--")
+        .arg(harness.directory.join("harness"))
+        .current_dir(&harness.directory)
+        .env("AFL_NO_UI", "1")
+        .env("AFL_SKIP_CPUFREQ", "1")
+        .env("AFL_NO_AFFINITY", "1")
+        .env("AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES", "1")
+        .env("AFL_FAST_CAL", "1")
+        .stdin(Stdio::null())
+        .stdout(file()?)
+        .stderr(Stdio::null());
+    harness.configure(&mut command, task);
+    let mut afl = spawn(&mut command).map_err(|e| Error::bad_input("afl-fuzz", e))?;
+    let waiting = |e| Error::internal("afl", format!("cannot wait: {e}"));
+    let end = Instant::now() + task.time + PATIENCE;
+    let status = loop {
+        let status = afl.try_wait().map_err(waiting)?;
+        let default = output.join("default");
+        let queue = files(&default.join("queue"));
+        report.paths = queue.len() as u64;
+        report.runs = figure(&default, "execs_done").unwrap_or(report.runs);
+        sink.progress(report.runs, report.paths);
+        let crashes = [
+            files(&default.join("crashes")),
+            files(&default.join("hangs")),
+        ]
+        .concat();
+        harness.collect(task, &crashes, sink)?;
+        if let Some(status) = status {
+            break Some(status);
+        }
+        if !sink.wants_more() || Instant::now() > end {
+            kill_group(&afl);
+            afl.wait().map_err(waiting)?;
+            break None;
+        }
+        std::thread::sleep(GLANCE);
+    };
+    if status.is_some_and(|status| !status.success()) {
+        let log = String::from_utf8_lossy(&read(&log)?).into_owned();
+        let line = log
+            .lines()
+            .find(|line| line.contains("PROGRAM ABORT") || line.contains("[-]"));
+        report.failure = Some(
+            line.or(log.lines().last())
+                .unwrap_or_default()
+                .trim()
+                .to_string(),
+        );
+    }
+    harness.collect_corpus(task, &output.join("default/queue"), sink)?;
+    Ok(report)
+}
+
+/// Instruments with clang, links with AFL++'s driver.
+fn link(task: &Task, harness: &Harness) -> Result<()> {
+    let object = harness.directory.join("harness.o");
+    let names: Vec<&str> = task.libraries.iter().map(|s| s.name()).collect();
+    let sanitizers = (!names.is_empty()).then(|| format!("-fsanitize={}", names.join(",")));
+    let mut clang = Command::new(build::clang()?);
+    clang
+        .args([
+            "-Wno-override-module",
+            "-fsanitize-coverage=trace-pc-guard",
+            "-O1",
+            "-c",
+        ])
+        .arg(harness.product())
+        .arg("-o")
+        .arg(&object);
+    finish(clang)?;
+    let mut linker = Command::new("afl-clang-fast");
+    linker
+        .arg("-fsanitize=fuzzer")
+        .args(sanitizers)
+        .arg(&object)
+        .args(&task.sources.flags)
+        // The runtime asks it about floating-point environments; clang++, which links for libFuzzer, adds it itself.
+        .arg("-lm")
+        .arg("-o")
+        .arg(harness.directory.join("harness"))
+        .env("AFL_QUIET", "1");
+    finish(linker)
+}
+
+/// Runs a compiler; its first complaint is the error.
+fn finish(mut compiler: Command) -> Result<()> {
+    let name = compiler.get_program().to_os_string();
+    let done = compiler.output().map_err(|e| Error::bad_input(&name, e))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&done.stderr);
+    let is_telling = |line: &&str| line.contains("error") || line.contains("undefined");
+    let line = text.lines().find(is_telling).or(text.lines().last());
+    Err(Error::bad_input(name, line.unwrap_or_default()))
+}
+
+/// A figure of AFL++'s statistics.
+fn figure(folder: &Path, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(folder.join("fuzzer_stats")).ok()?;
+    let line = text
+        .lines()
+        .find(|line| line.split_whitespace().next() == Some(name))?;
+    line.split_once(':')?.1.trim().parse().ok()
+}
