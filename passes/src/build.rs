@@ -357,7 +357,7 @@ pub(crate) fn compile_model(file: &Path, include: &Path, output: &Path) -> Resul
     if !file.is_file() {
         return Err(Error::bad_input(file, "no such file"));
     }
-    let mut clang = Command::new(find_clang()?);
+    let mut clang = Command::new(self::clang()?);
     clang.args(["-c", "-emit-llvm", "-O1", "-g", "-DP3_MODEL", "-I"]);
     clang.arg(include).arg(file);
     run(clang, output).map(|_| ())
