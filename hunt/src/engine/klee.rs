@@ -290,7 +290,11 @@ impl Session<'_> {
             if !self.streams.iter().all(fits) {
                 continue;
             }
-            if let Some(test) = ktest::seed(self.task.template(), seed, &self.streams) {
+            let test = ktest::seed(self.task.template(), seed, &self.streams);
+            // KLEE cannot read a file with an object of no bytes; what it makes of nothing needs no seed.
+            let is_readable =
+                |test: &KTest| test.objects.iter().all(|(_, bytes)| !bytes.is_empty());
+            if let Some(test) = test.filter(is_readable) {
                 let path = self.directory.with_extension(format!("{index}.ktest"));
                 write(&path, &test.to_bytes())?;
                 files.push(path);
