@@ -23,7 +23,7 @@ const MARK: &str = "p3-runtime";
 
 /// Whether a function came with the runtime.
 pub(crate) fn is_runtime(function: llvm::Value) -> bool {
-    function.has_text_attribute(MARK)
+    function.text_attribute(MARK).is_some()
 }
 
 /// A fresh copy of the part that is linked once.
@@ -87,7 +87,7 @@ fn read<'ctx>(
     llvm::prepare_flags(&module);
     for function in llvm::functions(&module) {
         if !function.is_declaration() {
-            function.add_text_attribute(MARK);
+            function.add_text_attribute(MARK, "");
         }
     }
     Ok(module)

@@ -29,7 +29,7 @@ mod state;
 mod walk;
 
 use crate::llvm::{self, Module, Type, Value};
-use crate::{Error, Result};
+use crate::{weave, Error, Result};
 use body::Body;
 use inkwell::llvm_sys::LLVMOpcode;
 use plain::Plain;
@@ -98,6 +98,8 @@ pub(crate) fn violations(module: &Module) -> Vec<Error> {
         if let Some(members) = members_of(function) {
             products.insert(function, members);
             all.push(function);
+        } else if let Some(members) = members_of_model(module, function) {
+            products.insert(function, members);
         } else if !is_model(function) {
             found.push(violation(function, "its members cannot be seen"));
         }
@@ -159,13 +161,29 @@ fn members_of(product: Value) -> Option<Vec<(usize, Value)>> {
         let member = call.called_function()?;
         members.push((version_of(&member.name_text())?, member));
     }
-    let in_order = members.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    (in_order && is_all(&members)).then_some(members)
+    (are_in_order(&members) && is_all(&members)).then_some(members)
 }
 
-/// Whether a product function only calls a hand-written model.
+fn are_in_order(members: &[(usize, Value)]) -> bool {
+    members.windows(2).all(|pair| pair[0].0 < pair[1].0)
+}
+
+/// The members of a product function whose body is a model, as weave names them. A wrong name shows where it is
+/// called: the versions call something else there.
+fn members_of_model(module: &Module, product: Value) -> Option<Vec<(usize, Value)>> {
+    let names = product.text_attribute(weave::MEMBERS)?;
+    let member = |name| {
+        let function = llvm::global_named(module, name)?;
+        Some((version_of(name)?, function))
+    };
+    let members: Vec<(usize, Value)> = names.lines().map(member).collect::<Option<_>>()?;
+    are_in_order(&members).then_some(members)
+}
+
+/// Whether a function that looks like a product function is a hand-written model, or what a model calls the woven
+/// one by.
 fn is_model(product: Value) -> bool {
-    product.blocks().len() == 1
+    product.blocks().len() == 1 || product.name().ends_with(b".model")
 }
 
 fn check_product(product: Value, tables: &Tables) -> Result<()> {

@@ -301,15 +301,25 @@ impl Value {
         }
     }
 
-    pub(crate) fn has_text_attribute(self, kind: &str) -> bool {
+    /// The value of an attribute of a function that LLVM does not know.
+    pub(crate) fn text_attribute(self, kind: &str) -> Option<String> {
         let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
         let raw = unsafe {
             LLVMGetStringAttributeAtIndex(self.0, index, kind.as_ptr().cast(), kind.len() as u32)
         };
-        !raw.is_null()
+        if raw.is_null() {
+            return None;
+        }
+        let mut length = 0;
+        // SAFETY: the attribute belongs to the context, which outlives this; its value has `length` bytes.
+        let bytes = unsafe {
+            let value = LLVMGetStringAttributeValue(raw, &mut length);
+            std::slice::from_raw_parts(value.cast::<u8>(), length as usize)
+        };
+        Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
-    pub(crate) fn add_text_attribute(self, kind: &str) {
+    pub(crate) fn add_text_attribute(self, kind: &str, value: &str) {
         let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
         unsafe {
             let context = LLVMGetModuleContext(LLVMGetGlobalParent(self.0));
@@ -317,8 +327,8 @@ impl Value {
                 context,
                 kind.as_ptr().cast(),
                 kind.len() as u32,
-                c"".as_ptr(),
-                0,
+                value.as_ptr().cast(),
+                value.len() as u32,
             );
             LLVMAddAttributeAtIndex(self.0, index, attribute);
         }
@@ -372,6 +382,12 @@ impl Value {
     }
 
     // Instructions.
+
+    /// Takes a function's debug info away: a declaration's does not fit a definition.
+    pub(crate) fn drop_subprogram(self) {
+        // SAFETY: `dbg` is the first of LLVM's fixed kinds of metadata.
+        unsafe { LLVMGlobalEraseMetadata(self.0, 0) }
+    }
 
     /// Gives a copy the line and scope of its original, inlined into the function of `subprogram`.
     pub(crate) fn inline_location(self, original: Value, subprogram: Subprogram) {

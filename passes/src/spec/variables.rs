@@ -14,7 +14,7 @@ use crate::llvm::{self, append_block, Block, Builder, Location, Module, Node, Ty
 use crate::nodes::{is_marker, Graph};
 use crate::{Error, Result};
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// What a specification wants of another version by name.
 struct Wanted {
@@ -60,6 +60,16 @@ pub(super) fn complete(
     if occurrences.is_empty() {
         return Ok(warnings);
     }
+    // In the order of the code, which places that they give others at one instruction keep.
+    for (&function, list) in &mut occurrences {
+        let blocks = function.blocks().into_iter();
+        let order: HashMap<Value, usize> = blocks
+            .flat_map(Block::instructions)
+            .enumerate()
+            .map(|(index, instruction)| (instruction, index))
+            .collect();
+        list.sort_by_key(|occurrence| order[&occurrence.begin]);
+    }
     let functions: Vec<Vec<Value>> = modules
         .iter()
         .map(|module| {
@@ -74,40 +84,46 @@ pub(super) fn complete(
             list.map_or(&[][..], Vec::as_slice)
         };
         // The newest version that has it, of every specification.
-        let mut newest: BTreeMap<(u64, &str), usize> = BTreeMap::new();
+        let mut newest: HashMap<(u64, &str), usize> = HashMap::new();
         for version in 0..modules.len() {
             for occurrence in of(version) {
                 newest.insert((occurrence.spec.what, &occurrence.spec.text), version);
             }
         }
-        for (&(what, text), &source) in &newest {
-            let is_it = |o: &&Occurrence| o.spec.what == what && o.spec.text == text;
-            for occurrence in of(source).iter().filter(is_it) {
+        for source in 0..modules.len() {
+            let others = of(source).iter().flat_map(|o| o.own.iter().copied());
+            let others: HashSet<Value> = others.collect();
+            for occurrence in of(source) {
+                let (what, text) = (occurrence.spec.what, occurrence.spec.text.as_str());
+                if newest[&(what, text)] != source {
+                    continue;
+                }
                 warnings.extend(never(occurrence, modules.len(), names));
                 for version in 0..modules.len() {
-                    let is_there = of(version).iter().any(|o| is_it(&o));
+                    let mut there = of(version).iter();
+                    let is_there = there.any(|o| o.spec.what == what && o.spec.text == text);
                     let wanted: Vec<&Wanted> = occurrence
                         .wanted
                         .iter()
                         .filter(|wanted| wanted.version == version)
                         .collect();
+                    let own = of(version).iter().flat_map(|o| o.own.iter().copied());
                     let target = Target {
                         module: modules[version],
                         version,
                         file: &names[version],
                         function: group.members[version],
                         // Other specifications there are no code of the version's.
-                        own: of(version)
-                            .iter()
-                            .flat_map(|o| o.own.iter().copied())
-                            .collect(),
+                        own: own.collect(),
                     };
-                    if is_there && !wanted.is_empty() {
-                        return Err(target.error(occurrence, wanted[0], "the version has this specification itself: PPi(...) instead of PPi_VAR"));
-                    }
-                    if !is_there {
-                        let others = of(source).iter().flat_map(|o| o.own.iter().copied());
-                        target.add_place(occurrence, &others.collect(), &wanted)?;
+                    match (is_there, &wanted[..]) {
+                        (true, []) => {}
+                        (true, [first, ..]) => {
+                            let what = "the version has this specification itself: \
+                                        PPi(...) instead of PPi_VAR";
+                            return Err(target.error(occurrence, first, what));
+                        }
+                        (false, wanted) => target.add_place(occurrence, &others, wanted)?,
                     }
                 }
             }
@@ -225,11 +241,18 @@ impl Target<'_, '_, '_> {
         let positions = self
             .function
             .map(|function| positions(source, occurrence, others, function, &self.own));
+        let has_debug_info = self.function.is_none_or(|f| f.definition_place().is_some());
         let mut problem = match positions.as_deref() {
             None => Some(format!("the version has no function {name}")),
+            Some(_) if !has_debug_info => {
+                Some("the version has no debug info (compile it with -g)".into())
+            }
             Some([]) => Some(format!("no place in function {name} corresponds to that")),
             Some(_) => None,
         };
+        if let (false, [first, ..]) = (has_debug_info, wanted) {
+            return Err(self.error(occurrence, first, &problem.unwrap_or_default()));
+        }
         for &position in positions.iter().flatten() {
             let found: std::result::Result<Vec<Found>, (usize, String)> = wanted
                 .iter()
@@ -374,10 +397,6 @@ fn build_variables(module: &Module, found: &[Found], captured: &[Value]) -> Valu
 fn find(module: &Module, position: Value, wanted: &Wanted) -> std::result::Result<Found, String> {
     let path = path::parse(&wanted.text)
         .ok_or("not a variable, or a member or element that it leads to")?;
-    let function = position.parent_block().parent();
-    if function.definition_place().is_none() {
-        return Err("the version has no debug info (compile it with -g)".into());
-    }
     let (variable, inlined_at) = variable_at(module, position, &path)?;
     let route = path::resolve(&path, variable.node.variable().ty)?;
     let fits = match (wanted.kind, route.kind) {

@@ -33,6 +33,7 @@ use crate::{rename, runtime, spec, Result};
 use continuation::Continuation;
 use forks::Forks;
 use lockstep_checks::LockstepChecks;
+pub(crate) use model::MEMBERS;
 use model::{Model, Models};
 use plan::Plan;
 use products::{Product, Products};

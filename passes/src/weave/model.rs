@@ -12,6 +12,10 @@ use crate::{build, load, rename, Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+/// An attribute of a product function whose body is a model: its members' names, a line each. The body does not
+/// show them.
+pub(crate) const MEMBERS: &str = "p3-members";
+
 /// The hand-written product functions of a program.
 pub(super) struct Models {
     /// By the modelled function's name: the model, now called `_PP_f.model`, and its file.
@@ -88,6 +92,10 @@ impl Models {
             return Ok(Model::None);
         };
         adapt(product, name, *model, file)?;
+        let members: Vec<String> = product.present().iter().map(|m| m.name_text()).collect();
+        product
+            .function
+            .add_text_attribute(MEMBERS, &members.join("\n"));
         let declared = llvm::global_named(module, &format!("_PP_{name}_woven"))
             .filter(|declared| declared.is_declaration());
         let Some(declared) = declared else {
@@ -151,6 +159,7 @@ pub(super) fn compile(files: &[PathBuf]) -> Result<Compiled<'_>> {
 /// Defines `declared`, which is how C sees `product`, by a call of that.
 fn lend(product: &Product, declared: Value) {
     let ty = declared.value_type();
+    declared.drop_subprogram();
     let builder = Builder::at_end(append_block(declared, ""));
     declared.set_internal();
     let result = product.ty.return_type();

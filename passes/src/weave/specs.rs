@@ -130,6 +130,9 @@ pub(super) fn never_evaluated(
             found.text
         ));
     }
+    // Versions that have it at the same line say it once.
+    warnings.sort();
+    warnings.dedup();
     warnings
 }
 

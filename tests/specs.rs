@@ -1,0 +1,195 @@
+//! Specifications: `header`, `merge --spec`, what is warned of and what is refused. The relations themselves are cases
+//! of the testsuite (`spec_*`).
+
+mod common;
+
+use common::{call, texts};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const PROGRAM: &str = r#"
+#include <p3.h>
+#include <stdio.h>
+static int count(const char *text, int unused) {
+  int n = 0;
+  for (; *text; text++)
+    n += *text == ' ';
+#if V == 1
+  n++;
+#endif
+#ifdef WRONG
+  n -= n > 3;
+#endif
+  return n + 0 * unused;
+}
+int main(int argc, char **argv) {
+  int n = count(argv[1], argc);
+  pp_assert(PP1(n) > 0);
+  puts(n > 1 ? "many" : "few");
+  return 0;
+}
+"#;
+
+const SPEC: &str = r#"
+#include <p3.h>
+#include <stdbool.h>
+struct results { int old, new; };
+struct results _PP_count_woven(bool, bool, const char *, int, const char *, int);
+struct results _PP_count(bool is_old, bool is_new, const char *old, int i, const char *new, int j) {
+  struct results results = _PP_count_woven(is_old, is_new, old, i, new, j);
+  if (is_old && is_new)
+    pp_assert(results.new == results.old - 1);
+  return results;
+}
+"#;
+
+fn compile(directory: &Path, version: u8, flags: &[&str]) {
+    fs::write(directory.join("program.c"), PROGRAM).unwrap();
+    let header = call(directory, &["header", "-o", "p3.h"]);
+    assert_eq!(header, (0, String::new(), String::new()));
+    let done = Command::new("clang-16")
+        .args(["-g", "-I.", "-c", "-emit-llvm", "program.c", "-o"])
+        .arg(format!("v{version}.bc"))
+        .arg(format!("-DV={version}"))
+        .args(flags)
+        .current_dir(directory)
+        .status()
+        .unwrap();
+    assert!(done.success());
+}
+
+fn run(directory: &Path, argument: &str) -> (i32, String, String) {
+    let mut product = Command::new(directory.join("product"));
+    texts(
+        product
+            .arg(argument)
+            .current_dir(directory)
+            .output()
+            .unwrap(),
+    )
+}
+
+#[test]
+fn a_product_function_in_c_calls_the_woven_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    compile(at, 1, &[]);
+    compile(at, 2, &["-DWRONG"]);
+    fs::write(at.join("spec.c"), SPEC).unwrap();
+    let merge = [
+        "merge", "--spec", "spec.c", "--check", "spec", "v1.bc", "v2.bc",
+    ];
+    assert_eq!(call(at, &merge), (0, String::new(), String::new()));
+    assert_eq!(call(at, &["build", "product.bc"]).0, 0);
+    assert_eq!(run(at, "a b c").0, 0);
+    let (status, _, message) = run(at, "a b c d e");
+    assert_eq!(status, -1);
+    let expected = "spec.c:9: results.new == results.old - 1 does not hold\n";
+    assert!(message.ends_with(expected), "{message}");
+    assert!(message.starts_with("p3: spec: "), "{message}");
+}
+
+#[test]
+fn what_is_never_evaluated_is_warned_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    compile(at, 1, &[]);
+    compile(at, 2, &[]);
+    let (status, _, message) = call(at, &["merge", "--no-weave", "v1.bc", "v2.bc"]);
+    assert_eq!(status, 0);
+    assert!(message.contains("none is with --no-weave"), "{message}");
+    let (status, _, message) = call(at, &["merge", "--no-weave=main", "v1.bc", "v2.bc"]);
+    assert_eq!(status, 0);
+    let expected =
+        "program.c:18: PP1(n) > 0 is never evaluated: function main: excluded by --no-weave";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn functions_that_cannot_be_compared_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    compile(at, 1, &[]);
+    compile(at, 2, &[]);
+    let merge = |option, name| call(at, &["merge", option, name, "v1.bc", "v2.bc"]);
+    let (status, _, message) = merge("--assert-equal-returns", "nothing");
+    assert_eq!(status, 2);
+    assert!(
+        message.contains("no version has such a function"),
+        "{message}"
+    );
+    let (status, _, message) = merge("--spec", "missing.c");
+    assert_eq!(status, 2);
+    assert!(message.contains("missing.c: no such file"), "{message}");
+    fs::write(at.join("bad.c"), "int _PP_count(void) { return x; }").unwrap();
+    let (status, _, message) = merge("--spec", "bad.c");
+    assert_eq!(status, 2);
+    assert!(message.contains("bad.c:1"), "{message}");
+}
+
+/// The model does both versions' work at once, and adds 100, so that it shows.
+const MODELLED: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int twice(int x);
+#if V == 1
+__attribute__((noinline)) int twice(int x) { return 2 * x; }
+#else
+__attribute__((noinline)) int twice(int x) { return x + x; }
+#endif
+int main(int argc, char **argv) {
+  for (int i = 0; i < 3; i++)
+    printf("%d %ld\n", twice(i + argc), labs(-i));
+  return 0;
+}
+"#;
+
+const MODEL: &str = r#"
+#include <stdbool.h>
+struct ints { int old, new; };
+struct ints _PP_twice(bool is_old, bool is_new, int old, int new) {
+  int more = is_old && is_new ? 100 : 0;
+  return (struct ints){2 * old + more, 2 * new + more};
+}
+struct longs { long old, new; };
+struct longs _PP_labs(bool is_old, bool is_new, long old, long new) {
+  return (struct longs){old < 0 ? -old : old, new < 0 ? -new : new};
+}
+"#;
+
+/// Of a function that the versions define, and of one that they do not.
+#[test]
+fn models_replace_product_functions() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    for (name, text) in [("program.c", MODELLED), ("model.c", MODEL)] {
+        fs::write(at.join(name), text).unwrap();
+    }
+    for (output, source, flags) in [
+        ("v1.bc", "program.c", "-DV=1"),
+        ("v2.bc", "program.c", "-DV=2"),
+        ("model.bc", "model.c", "-O1"),
+    ] {
+        let done = Command::new("clang-16")
+            .args(["-g", "-fno-builtin", "-w", "-c", "-emit-llvm", source, "-o"])
+            .args([output, flags])
+            .current_dir(at)
+            .status()
+            .unwrap();
+        assert!(done.success());
+    }
+    let merge = [
+        "merge",
+        "--verify-product",
+        "--model",
+        "model.bc",
+        "v1.bc",
+        "v2.bc",
+    ];
+    assert_eq!(call(at, &merge), (0, String::new(), String::new()));
+    assert_eq!(call(at, &["build", "product.bc"]).0, 0);
+    // The argument makes argc 2.
+    let expected = "104 0\n106 1\n108 2\n".to_string();
+    assert_eq!(run(at, "x"), (0, expected, String::new()));
+}
