@@ -1,11 +1,10 @@
 //! `p3-ir build`.
 
 use crate::progress::Progress;
-use crate::{worker, Outcome};
+use crate::worker::Supervised;
+use crate::Outcome;
 use clap::Args;
 use p3_passes::build::{self, BuildOptions, Sanitizer};
-use p3_passes::pipeline::Observer;
-use p3_passes::Module;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,27 +45,10 @@ pub fn run(args: &BuildArgs) -> Outcome {
 /// Builds, and prints warnings.
 pub fn build(options: &BuildOptions) -> p3_passes::Result<()> {
     let progress = Progress::new("building");
-    let warnings = build::build(options, &mut Watch)?;
+    let warnings = build::build(options, &mut Supervised)?;
     drop(progress);
     for warning in warnings {
         eprintln!("p3-ir: warning: {warning}");
     }
     Ok(())
-}
-
-/// Keeps the supervising process informed while LLVM reads.
-struct Watch;
-
-impl Observer for Watch {
-    fn reading(&mut self, place: &str, size: usize) {
-        worker::reading(place, size);
-    }
-
-    fn read(&mut self) {
-        worker::read();
-    }
-
-    fn after(&mut self, _: &'static str, _: Option<usize>, _: &Module) -> p3_passes::Result<()> {
-        Ok(())
-    }
 }

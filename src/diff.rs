@@ -3,7 +3,8 @@
 use crate::merge::MergeOptions;
 use crate::progress::Progress;
 use crate::run::seconds;
-use crate::{worker, Outcome};
+use crate::worker::{self, Supervised};
+use crate::Outcome;
 use anyhow::Context as _;
 use clap::Args;
 use p3_hunt::engine::Engine;
@@ -15,7 +16,7 @@ use p3_hunt::report::{Finding, Report};
 use p3_hunt::template::{Template, DEFAULT_STREAM};
 use p3_passes::load::Source;
 use p3_passes::pipeline::{self, Observer, ProductChecks};
-use p3_passes::{Error, Module};
+use p3_passes::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ pub struct ProgramArgs {
 pub fn run(args: &DiffArgs) -> Outcome {
     let options = options(args)?;
     prepare_folder(&args.output)?;
-    let mut watch = Watch(Progress::new("diff"));
+    let mut watch = Watch::new("diff");
     let report = hunt::hunt(&options, &args.output, &mut watch)?;
     drop(watch);
     let mut stdout = io::stdout().lock();
@@ -198,18 +199,23 @@ pub fn differences_only(mut merge: pipeline::Options) -> p3_passes::Result<pipel
     Ok(merge)
 }
 
-/// Creates the folder. One that has something else in it than an earlier report is left alone.
+/// Creates the folder. One that has something else in it than what an earlier search left is not touched.
 fn prepare_folder(folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: cannot create", folder.display()))?;
-    let is_empty = std::fs::read_dir(folder)
-        .with_context(|| format!("{}: cannot read", folder.display()))?
-        .next()
-        .is_none();
-    if !is_empty && !Programs::are_in(&folder.join("programs")) && !folder.join("programs").is_dir()
-    {
-        let reason = "is not empty, and not a folder that p3-ir diff has written";
-        return Err(Error::bad_input(folder, reason).into());
+    if Programs::are_in(&folder.join(hunt::PROGRAMS)) {
+        return Ok(());
+    }
+    // Of a search that was interrupted.
+    let ours = [hunt::PROGRAMS, hunt::ENGINES];
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("{}: cannot read", folder.display()))?;
+    for entry in entries {
+        let name = entry?.file_name();
+        if !ours.iter().any(|known| name == **known) {
+            let reason = "is not empty, and not a folder that p3-ir diff has written";
+            return Err(Error::bad_input(folder, reason).into());
+        }
     }
     Ok(())
 }
@@ -257,33 +263,29 @@ fn write_finding(out: &mut impl Write, finding: &Finding, folder: &Path) -> io::
 }
 
 /// Keeps the user and the supervising process informed.
-pub struct Watch(pub Progress);
+pub struct Watch {
+    progress: Progress,
+    supervised: Supervised,
+}
 
-impl Observer for Watch {
-    fn reading(&mut self, place: &str, size: usize) {
-        worker::reading(place, size);
-    }
-
-    fn read(&mut self) {
-        worker::read();
-    }
-
-    fn after(
-        &mut self,
-        pass: &'static str,
-        version: Option<usize>,
-        _: &Module,
-    ) -> p3_passes::Result<()> {
-        let version = version.map_or(String::new(), |v| format!(".{v}"));
-        worker::after(&format!("{pass}{version}"));
-        Ok(())
+impl Watch {
+    /// Shows the name of the work.
+    pub fn new(work: &'static str) -> Watch {
+        Watch {
+            progress: Progress::new(work),
+            supervised: Supervised,
+        }
     }
 }
 
 impl hunt::Watch for Watch {
+    fn observer(&mut self) -> &mut dyn Observer {
+        &mut self.supervised
+    }
+
     fn step(&mut self, what: &str) {
         worker::after(what);
-        self.0.done(what);
+        self.progress.done(what);
     }
 
     fn searching(&mut self, engine: Engine, progress: hunt::Progress) {
@@ -292,12 +294,12 @@ impl hunt::Watch for Watch {
             count => format!("{count} differences"),
         };
         let (runs, paths) = (progress.runs, progress.paths);
-        self.0.done(&format!(
+        self.progress.done(&format!(
             "{engine}: {runs} runs, {paths} paths, {differences}"
         ));
     }
 
     fn warn(&mut self, text: &str) {
-        self.0.say(&format!("p3-ir: warning: {text}"));
+        self.progress.say(&format!("p3-ir: warning: {text}"));
     }
 }

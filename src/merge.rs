@@ -334,10 +334,7 @@ impl Observer for Watch<'_> {
         version: Option<usize>,
         module: &Module,
     ) -> p3_passes::Result<()> {
-        let label = match version {
-            Some(version) => format!("{pass}.{version}"),
-            None => pass.to_string(),
-        };
+        let label = worker::step(pass, version);
         worker::after(&label);
         self.progress.done(&label);
         if self.print_after == Some(pass) {

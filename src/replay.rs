@@ -8,6 +8,7 @@ use crate::Outcome;
 use anyhow::Context as _;
 use clap::Args;
 use p3_hunt::examine::{examine, Class, Examined};
+use p3_hunt::hunt::Watch as _;
 use p3_hunt::minimise::Minimiser;
 use p3_hunt::programs::{Programs, Sources};
 use p3_hunt::replay::{self, Kept};
@@ -122,8 +123,8 @@ fn rebuild(
         template: Template::parse(&recorded.template).map_err(anyhow::Error::msg)?,
         timeout: Duration::from_millis(recorded.timeout),
     };
-    let mut watch = Watch(Progress::new("building"));
-    let (programs, warnings) = Programs::build(&sources, folder, &mut watch)?;
+    let mut watch = Watch::new("building");
+    let (programs, warnings) = Programs::build(&sources, folder, watch.observer())?;
     drop(watch);
     for warning in warnings {
         eprintln!("p3-ir: warning: {warning}");

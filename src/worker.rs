@@ -7,7 +7,8 @@
 //! (processor time and memory in proportion to the file's size), and catches what LLVM prints meanwhile. If it
 //! dies while reading, the file is to blame (exit status 2); if it dies elsewhere, p3-ir is (exit status 4).
 
-use p3_passes::Error;
+use p3_passes::pipeline::Observer;
+use p3_passes::{Error, Module};
 use rustix::fs::{memfd_create, MemfdFlags};
 use rustix::mm::{mmap_anonymous, MapFlags, ProtFlags};
 use rustix::process::{self, Resource, Rlimit, Signal, WaitOptions};
@@ -132,6 +133,37 @@ fn start_work(note: &'static Note, captured: OwnedFd, parent: process::Pid) {
         stderr,
         limits,
     });
+}
+
+/// Keeps the supervising process informed of what a pipeline does.
+pub struct Supervised;
+
+impl Observer for Supervised {
+    fn reading(&mut self, place: &str, size: usize) {
+        reading(place, size);
+    }
+
+    fn read(&mut self) {
+        read();
+    }
+
+    fn after(
+        &mut self,
+        pass: &'static str,
+        version: Option<usize>,
+        _: &Module,
+    ) -> p3_passes::Result<()> {
+        after(&step(pass, version));
+        Ok(())
+    }
+}
+
+/// A pass and the version that it has worked on, in words.
+pub fn step(pass: &str, version: Option<usize>) -> String {
+    match version {
+        Some(version) => format!("{pass}.{version}"),
+        None => pass.to_string(),
+    }
 }
 
 /// LLVM is about to read `size` bytes of `file`.

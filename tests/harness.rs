@@ -311,3 +311,90 @@ fn what_a_process_cannot_undo_happens_in_a_child() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(findings(directory).len(), 1);
 }
+
+/// Prints what the harness makes of its standard input: a line per argument, file and stream, as hexadecimal numbers.
+const DECODER: &str = r#"
+#include "harness/harness.h"
+#include <stdarg.h>
+#include <stdlib.h>
+
+void p3_fatal(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  exit(2);
+}
+
+static void line(const char *what, struct p3_bytes bytes) {
+  printf("%s ", what);
+  for (size_t i = 0; i < bytes.size; i++)
+    printf("%02x", bytes.at[i]);
+  putchar('\n');
+}
+
+int main(int argc, char **argv) {
+  static struct p3_template template;
+  static struct p3_input input;
+  static uint8_t data[4096];
+  size_t size = fread(data, 1, sizeof data, stdin);
+  p3_template_parse(&template, argv[1]);
+  p3_template_decode(&template, data, size, &input);
+  for (size_t i = 0; i < input.count; i++)
+    line("argument", input.arguments[i]);
+  line("stdin", input.stdin);
+  for (size_t i = 0; i < input.files; i++)
+    line("file", input.file[i]);
+  return 0;
+}
+"#;
+
+/// The bytes that a string of the table stands for: one per character.
+fn bytes(value: &serde_json::Value) -> Vec<u8> {
+    let text = value.as_str().unwrap();
+    text.chars().map(|c| u8::try_from(c).unwrap()).collect()
+}
+
+#[test]
+fn the_template_means_what_the_table_says() {
+    let scratch = tempfile::tempdir().unwrap();
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
+    fs::write(scratch.path().join("decoder.c"), DECODER).unwrap();
+    let done = Command::new("clang-16")
+        .args(["-D_GNU_SOURCE", "-w", "-I"])
+        .arg(&runtime)
+        .arg("decoder.c")
+        .arg(runtime.join("harness/template.c"))
+        .args(["-o", "decoder"])
+        .current_dir(&scratch)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+    let table = include_str!("../testsuite/template-vectors.json");
+    let vectors: Vec<serde_json::Value> = serde_json::from_str(table).unwrap();
+    assert!(vectors.len() > 20);
+    for vector in vectors {
+        fs::write(scratch.path().join("data"), bytes(&vector["data"])).unwrap();
+        let output = Command::new(scratch.path().join("decoder"))
+            .arg(vector["template"].as_str().unwrap())
+            .stdin(fs::File::open(scratch.path().join("data")).unwrap())
+            .output()
+            .unwrap();
+        let mut expected = String::new();
+        let mut line = |what: &str, value: &serde_json::Value| {
+            let hexadecimal: String = bytes(value).iter().map(|b| format!("{b:02x}")).collect();
+            expected.push_str(&format!("{what} {hexadecimal}\n"));
+        };
+        for argument in vector["arguments"].as_array().unwrap() {
+            line("argument", argument);
+        }
+        line("stdin", &vector["stdin"]);
+        for file in vector["files"].as_array().unwrap() {
+            line("file", file);
+        }
+        assert_eq!(
+            (String::from_utf8_lossy(&output.stdout), stderr(&output)),
+            (expected.into(), String::new()),
+            "{vector}"
+        );
+    }
+}

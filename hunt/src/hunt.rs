@@ -33,7 +33,10 @@ pub struct Options {
 }
 
 /// Is told how the search goes.
-pub trait Watch: Observer {
+pub trait Watch {
+    /// Who is told what merges and builds do.
+    fn observer(&mut self) -> &mut dyn Observer;
+
     /// What is done now.
     fn step(&mut self, what: &str);
 
@@ -55,6 +58,10 @@ pub struct Progress {
     pub differences: usize,
 }
 
+/// Where the programs are, in the folder of a comparison.
+pub const PROGRAMS: &str = "programs";
+/// Where the engines work; removed at the end.
+pub const ENGINES: &str = "engines";
 /// Of inputs that an engine gives for one reason at a time, so many are examined.
 const MANY: usize = 24;
 /// At most so many findings are minimised and reported.
@@ -66,22 +73,21 @@ const MINIMISE_ALL: Duration = Duration::from_secs(40);
 /// After a difference, so long without a new one is enough ...
 const QUIET: Duration = Duration::from_secs(3);
 
-/// Compares the versions and writes everything into `folder`, which exists.
+/// Compares the versions and writes everything into `folder`, which exists. The engines have been checked
+/// ([`Engine::check`]).
 pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<Report> {
     let start = Instant::now();
-    for engine in &options.engines {
-        engine.check()?;
-    }
-    let programs_folder = subfolder(folder, "programs")?;
+    let programs_folder = subfolder(folder, PROGRAMS)?;
     watch.step("building");
-    let (programs, warnings) = Programs::build(&options.sources, &programs_folder, watch)?;
+    let (programs, warnings) =
+        Programs::build(&options.sources, &programs_folder, watch.observer())?;
     for warning in &warnings {
         watch.warn(warning);
     }
 
     let mut search = Search::new(options, &programs, watch);
     search.begin()?;
-    let workspace = subfolder(folder, "engines")?;
+    let workspace = subfolder(folder, ENGINES)?;
     let mut engines = Vec::new();
     let mut left = options.time;
     for (index, engine) in options.engines.iter().enumerate() {
@@ -374,6 +380,6 @@ impl Sink for Search<'_> {
     }
 
     fn observer(&mut self) -> &mut dyn Observer {
-        &mut *self.watch
+        self.watch.observer()
     }
 }

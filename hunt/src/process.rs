@@ -4,6 +4,7 @@
 //! outlive the run, and its outputs are pipes. Both versions get the same name and the same environment.
 
 use crate::input::{file_name, write, Input};
+use p3_passes::execute::{kill_group, lead_group};
 use p3_passes::{Error, Result};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
@@ -46,7 +47,8 @@ impl std::fmt::Display for Status {
 }
 
 impl Status {
-    fn of(status: ExitStatus) -> Status {
+    /// What a status that was waited for says.
+    pub fn of(status: ExitStatus) -> Status {
         match (status.code(), status.signal()) {
             (Some(code), _) => Status::Exit(code),
             (None, signal) => Status::Signal(signal_name(signal.unwrap_or_default())),
@@ -71,6 +73,7 @@ fn signal_name(number: i32) -> String {
         (libc::SIGINT, "INT"),
         (libc::SIGKILL, "KILL"),
         (libc::SIGPIPE, "PIPE"),
+        (libc::SIGPROF, "PROF"),
         (libc::SIGQUIT, "QUIT"),
         (libc::SIGSEGV, "SEGV"),
         (libc::SIGSYS, "SYS"),
@@ -78,6 +81,8 @@ fn signal_name(number: i32) -> String {
         (libc::SIGTRAP, "TRAP"),
         (libc::SIGUSR1, "USR1"),
         (libc::SIGUSR2, "USR2"),
+        (libc::SIGVTALRM, "VTALRM"),
+        (libc::SIGXCPU, "XCPU"),
         (libc::SIGXFSZ, "XFSZ"),
     ];
     match known.iter().find(|(known, _)| *known == number) {
@@ -151,11 +156,10 @@ impl Run<'_> {
 
 /// Starts a command as the leader of a process group; it does not outlive this thread.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
-    command.process_group(0);
+    lead_group(command);
     // SAFETY: the closure makes nothing but system calls between fork and exec.
     unsafe {
         command.pre_exec(|| {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             let none = libc::rlimit {
                 rlim_cur: 0,
                 rlim_max: 0,
@@ -170,11 +174,6 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
         })
     };
     command.spawn()
-}
-
-pub(crate) fn kill_group(leader: &Child) {
-    // SAFETY: a system call on numbers; a group that is gone gives an error.
-    unsafe { libc::kill(-(leader.id() as i32), libc::SIGKILL) };
 }
 
 /// Reads the child's outputs until it has ended. The status is the child's own if it is `exit -1`.

@@ -1,6 +1,7 @@
 //! Inputs that are kept in folders, with the programs that showed a difference on them.
 
 use crate::examine::Class;
+use crate::hunt::PROGRAMS;
 use crate::input::{read, Input};
 use crate::programs::{internal, Programs};
 use crate::report::Report;
@@ -22,7 +23,7 @@ pub fn comparison(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::bad_input(path, e))?;
     let found = absolute
         .ancestors()
-        .find(|folder| Programs::are_in(&folder.join("programs")));
+        .find(|folder| Programs::are_in(&folder.join(PROGRAMS)));
     found.map(Path::to_path_buf).ok_or_else(|| {
         Error::bad_input(
             path,
@@ -33,7 +34,7 @@ pub fn comparison(path: &Path) -> Result<PathBuf> {
 
 /// The programs of a comparison.
 pub fn programs(comparison: &Path) -> Result<Programs> {
-    Programs::open(&comparison.join("programs"))
+    Programs::open(&comparison.join(PROGRAMS))
 }
 
 /// The inputs that `path` stands for: all findings of a comparison, one finding, or the bytes of one input.

@@ -155,7 +155,10 @@ pub fn execute(execution: &Execution) -> Result<Outcome> {
         command.stdin(File::open(file).map_err(|e| Error::bad_input(file, e))?);
     }
     let terminal = execution.stdin.is_none() && io::stdin().is_terminal();
-    let mut child = spawn(command, &execution.program)?;
+    lead_group(&mut command);
+    let mut child = command
+        .spawn()
+        .map_err(|e| Error::bad_input(&execution.program, format!("cannot run: {e}")))?;
     let foreground = terminal.then(|| Foreground::give_to(&child));
     let stdout = drain(child.stdout.take());
     let stderr = drain(child.stderr.take());
@@ -180,8 +183,8 @@ fn absolute(program: &Path) -> PathBuf {
     std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf())
 }
 
-/// Starts the program as the leader of a process group that is killed when this process dies.
-fn spawn(mut command: Command, program: &Path) -> Result<Child> {
+/// The command will be the leader of a process group, and be killed when the thread that starts it ends.
+pub fn lead_group(command: &mut Command) {
     command.process_group(0);
     // SAFETY: the closure makes one system call between fork and exec.
     unsafe {
@@ -190,9 +193,6 @@ fn spawn(mut command: Command, program: &Path) -> Result<Child> {
             Ok(())
         })
     };
-    command
-        .spawn()
-        .map_err(|e| Error::bad_input(program, format!("cannot run: {e}")))
 }
 
 fn drain(stream: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
@@ -228,7 +228,8 @@ fn wait(child: &mut Child, timeout: Option<Duration>) -> io::Result<Option<ExitS
     }
 }
 
-fn kill_group(leader: &Child) {
+/// Kills a child that leads a process group ([`lead_group`]), with all of the group.
+pub fn kill_group(leader: &Child) {
     // SAFETY: a system call on numbers; a group that is gone gives an error.
     unsafe { libc::kill(-(leader.id() as i32), libc::SIGKILL) };
 }

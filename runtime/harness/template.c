@@ -3,7 +3,7 @@
  * Words separated by blanks, double quotes keep blanks. `@arg:N`, `@args:MIN-MAX:N`, `@file[:N]`, `@stdin[:N]`;
  * other words are arguments as they are. An argument takes bytes up to a NUL, which is consumed, or N bytes and a
  * NUL right behind them. Then the streams: each but the last has two bytes of length in front of it. The same
- * decoder stands in src/diff/template.rs; testsuite/templates.txt holds both to one meaning. */
+ * decoder stands in hunt/src/template.rs; testsuite/template-vectors.json holds both to one meaning. */
 #include "harness.h"
 #include <stdlib.h>
 #include <string.h>

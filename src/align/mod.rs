@@ -8,13 +8,13 @@ mod text;
 
 use crate::merge::{name_pair, Prepare};
 use crate::output::Output;
-use crate::{worker, Outcome};
+use crate::worker::Supervised;
+use crate::Outcome;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use p3_passes::align::{align_versions, Alignment, Options};
 use p3_passes::load::Input;
-use p3_passes::pipeline::Observer;
-use p3_passes::{Error, Module};
+use p3_passes::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,7 +75,7 @@ pub fn run(args: &AlignArgs) -> Outcome {
         Format::Json => args.function.iter().any(|f| f == name),
         Format::Html => changed || args.function.iter().any(|f| f == name),
     };
-    let mut alignment = align_versions(&context, &options, &mut Watch, &wants_code)?;
+    let mut alignment = align_versions(&context, &options, &mut Supervised, &wants_code)?;
     for warning in &alignment.warnings {
         eprintln!("p3-ir: warning: {warning}");
     }
@@ -112,28 +112,4 @@ fn select(alignment: &mut Alignment, names: &[String]) -> Result<(), Error> {
             .retain(|function| names.iter().any(|name| function.has_name(name)));
     }
     Ok(())
-}
-
-/// Keeps the supervising process informed.
-struct Watch;
-
-impl Observer for Watch {
-    fn reading(&mut self, place: &str, size: usize) {
-        worker::reading(place, size);
-    }
-
-    fn read(&mut self) {
-        worker::read();
-    }
-
-    fn after(
-        &mut self,
-        pass: &'static str,
-        version: Option<usize>,
-        _: &Module,
-    ) -> p3_passes::Result<()> {
-        let version = version.map_or(String::new(), |v| format!(".{v}"));
-        worker::after(&format!("{pass}{version}"));
-        Ok(())
-    }
 }

@@ -414,62 +414,9 @@ fn text_words(value: &str) -> Result<Vec<String>> {
         .collect()
 }
 
-/// Splits at blanks; double quotes keep blanks, and C's escapes hold everywhere.
+/// The words of a value, as commands read them.
 fn words(value: &str) -> Result<Vec<Vec<u8>>> {
-    let mut words = Vec::new();
-    let mut word: Option<Vec<u8>> = None;
-    let mut quoted = false;
-    let mut bytes = value.bytes().peekable();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => {
-                quoted = !quoted;
-                word.get_or_insert_default();
-            }
-            b' ' | b'\t' if !quoted => words.extend(word.take()),
-            b'\\' => word.get_or_insert_default().push(escape(&mut bytes)?),
-            _ => word.get_or_insert_default().push(byte),
-        }
-    }
-    if quoted {
-        bail!("a quote is not closed");
-    }
-    words.extend(word);
-    Ok(words)
-}
-
-/// The byte behind a backslash: one of C's letters, `xHH`, up to three octal digits, or itself.
-fn escape(bytes: &mut std::iter::Peekable<std::str::Bytes>) -> Result<u8> {
-    let first = bytes
-        .next()
-        .ok_or_else(|| anyhow!("a backslash at the end"))?;
-    Ok(match first {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'f' => 0x0c,
-        b'e' => 0x1b,
-        b'x' => number(bytes, 16, 2, 0)? as u8,
-        b'0'..=b'7' => number(bytes, 8, 2, u32::from(first - b'0'))? as u8,
-        other => other,
-    })
-}
-
-fn number(
-    bytes: &mut std::iter::Peekable<std::str::Bytes>,
-    radix: u32,
-    digits: usize,
-    start: u32,
-) -> Result<u32> {
-    let mut value = start;
-    for _ in 0..digits {
-        let Some(digit) = bytes.peek().and_then(|b| char::from(*b).to_digit(radix)) else {
-            break;
-        };
-        value = value * radix + digit;
-        bytes.next();
-    }
-    Ok(value)
+    p3_hunt::words::split(value).map_err(anyhow::Error::msg)
 }
 
 #[cfg(test)]

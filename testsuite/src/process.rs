@@ -2,12 +2,14 @@
 
 use crate::directives::{Run, Sink, Stdin};
 use anyhow::{Context, Result};
+use p3_hunt::process::Status;
+use p3_passes::execute::kill_group;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -152,7 +154,7 @@ impl Place {
         let deadline = Instant::now() + run.timeout;
         let status = wait(&mut child, deadline)?;
         let status_text = match status {
-            Some(status) => describe(status),
+            Some(status) => Status::of(status).to_string(),
             None => "timeout".to_string(),
         };
         drop(master);
@@ -328,12 +330,6 @@ fn wait(child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>> {
     }
 }
 
-/// The program is the leader of its own process group.
-fn kill_group(child: &Child) {
-    // SAFETY: a system call on numbers; a group that is gone gives an error.
-    unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
-}
-
 fn pipe() -> Result<(File, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for two descriptors, which are ours alone afterwards.
@@ -374,44 +370,4 @@ fn open_terminal() -> Result<(File, OwnedFd)> {
         libc::tcsetattr(pair.1.as_raw_fd(), libc::TCSANOW, &attributes);
     }
     Ok(pair)
-}
-
-/// `exit N` or `signal NAME`, as in a product's `i.status`.
-fn describe(status: ExitStatus) -> String {
-    match status.code() {
-        Some(code) => format!("exit {code}"),
-        None => format!(
-            "signal {}",
-            signal_name(status.signal().unwrap_or_default())
-        ),
-    }
-}
-
-fn signal_name(signal: i32) -> String {
-    let names = [
-        (libc::SIGHUP, "HUP"),
-        (libc::SIGINT, "INT"),
-        (libc::SIGQUIT, "QUIT"),
-        (libc::SIGILL, "ILL"),
-        (libc::SIGTRAP, "TRAP"),
-        (libc::SIGABRT, "ABRT"),
-        (libc::SIGBUS, "BUS"),
-        (libc::SIGFPE, "FPE"),
-        (libc::SIGKILL, "KILL"),
-        (libc::SIGUSR1, "USR1"),
-        (libc::SIGSEGV, "SEGV"),
-        (libc::SIGUSR2, "USR2"),
-        (libc::SIGPIPE, "PIPE"),
-        (libc::SIGALRM, "ALRM"),
-        (libc::SIGTERM, "TERM"),
-        (libc::SIGXCPU, "XCPU"),
-        (libc::SIGXFSZ, "XFSZ"),
-        (libc::SIGVTALRM, "VTALRM"),
-        (libc::SIGPROF, "PROF"),
-        (libc::SIGSYS, "SYS"),
-    ];
-    names
-        .iter()
-        .find(|(number, _)| *number == signal)
-        .map_or_else(|| signal.to_string(), |(_, name)| name.to_string())
 }

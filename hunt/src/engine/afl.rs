@@ -6,7 +6,8 @@
 use super::harness::{files, Harness};
 use super::{Engine, EngineReport, Sink, Task};
 use crate::input::read;
-use crate::process::{kill_group, spawn};
+use crate::process::spawn;
+use p3_passes::execute::kill_group;
 use p3_passes::{build, Error, Result};
 use std::fs::File;
 use std::path::Path;

@@ -7,9 +7,10 @@
 use super::ktest::{self, KTest};
 use super::{Candidate, Engine, EngineReport, Reason, Sink, Task};
 use crate::input::{read, write, Input};
-use crate::process::{kill_group, spawn};
+use crate::process::spawn;
 use crate::programs::write_product;
 use crate::template::{Stream, Template, Word};
+use p3_passes::execute::kill_group;
 use p3_passes::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;

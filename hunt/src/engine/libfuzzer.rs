@@ -3,8 +3,9 @@
 use super::harness::{files, Harness};
 use super::{Engine, EngineReport, Sink, Task};
 use crate::input::read;
-use crate::process::{kill_group, spawn};
+use crate::process::spawn;
 use crate::sanitizer;
+use p3_passes::execute::kill_group;
 use p3_passes::{Error, Result};
 use std::fs::File;
 use std::path::PathBuf;

@@ -112,6 +112,14 @@ impl Forks {
         builder.not_equal(flag, flag.ty().zero())
     }
 
+    /// Whether none of the versions has ended; none: there are no versions.
+    pub(super) fn are_alive(&self, builder: &Builder, versions: &[usize]) -> Option<Value> {
+        versions
+            .iter()
+            .map(|&version| self.is_alive(builder, version))
+            .reduce(|all, one| builder.and(all, one))
+    }
+
     fn flag(&self, builder: &Builder, version: usize) -> Value {
         let alive = self.alive[version];
         builder.load(Types::of_function(alive).integer(8), alive)

@@ -129,11 +129,7 @@ impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
             .copied()
             .reduce(|any, one| builder.or(any, one));
         // What a version that has ended returns is no result.
-        let alive = versions
-            .iter()
-            .map(|&version| forks.is_alive(&builder, version))
-            .reduce(|all, one| builder.and(all, one));
-        let (Some(any), Some(alive)) = (any, alive) else {
+        let (Some(any), Some(alive)) = (any, forks.are_alive(&builder, versions)) else {
             return builder;
         };
         let condition = builder.and(any, alive);

@@ -230,11 +230,7 @@ impl LockstepChecks<'_, '_> {
             }
         }
         // What a version that has ended returns is no result.
-        let alive = versions
-            .iter()
-            .map(|&version| forks.is_alive(&builder, version))
-            .reduce(|all, one| builder.and(all, one));
-        let Some(alive) = alive else {
+        let Some(alive) = forks.are_alive(&builder, versions) else {
             return builder;
         };
         let parent = builder.block().parent();
