@@ -12,7 +12,7 @@ mod libfuzzer;
 use crate::input::Input;
 use crate::programs::Sources;
 use crate::template::Template;
-use p3_passes::build::Sanitizer;
+use p3_passes::build::{self, Sanitizer};
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -50,10 +50,10 @@ impl Engine {
         }
     }
 
-    /// The programs that it needs on PATH, and where to get them.
+    /// The programs that it needs on PATH besides clang, and where to get them.
     fn needs(self) -> (&'static [&'static str], &'static str) {
         match self {
-            Engine::LibFuzzer => (&["clang-16"], "on Debian: apt-get install clang-16 libclang-rt-16-dev"),
+            Engine::LibFuzzer => (&[], ""),
             Engine::Afl => (
                 &["afl-fuzz", "afl-clang-fast"],
                 "on Debian: apt-get install afl++",
@@ -74,7 +74,8 @@ impl Engine {
                 return Err(Error::bad_input(program, reason));
             }
         }
-        Ok(())
+        // The versions are built, whoever looks for inputs.
+        build::clang().map(drop)
     }
 }
 

@@ -3,10 +3,12 @@
 use crate::mutate::{Mutation, Source};
 use anyhow::{Context, Result};
 use fastrand::Rng;
+use p3_hunt::input::Input;
+use p3_hunt::process::{self, Status};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use testsuite::directives::{Case, Expect, Run, Stdin};
 
 /// How the versions of a pair are related.
@@ -43,6 +45,8 @@ const DEFINED: [&str; 3] = [
 ];
 /// Where Debian's libcsmith-dev has csmith.h.
 const HEADERS: &str = "/usr/include/csmith";
+/// csmith's programs print more than one sum if they have an argument.
+const ARGUMENT: &[u8] = b"1";
 /// A program alone must end within this; some of csmith's never do.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// So many draws of one pair before it is given up.
@@ -74,8 +78,7 @@ impl Pair {
             merge: self.merge.clone(),
             levels: self.levels.clone(),
             runs: vec![Run {
-                // csmith's programs print more than one sum then.
-                args: vec![b"1".to_vec()],
+                args: vec![ARGUMENT.to_vec()],
                 stdin: Stdin::Null,
                 expect: Expect::Any,
                 ..Run::default()
@@ -210,29 +213,28 @@ pub fn is_usable(source: &Path) -> Result<bool> {
     if !compiled.success() {
         return Ok(false);
     }
-    let mut run = Command::new(&program);
-    run.arg("1")
-        .env("ASAN_OPTIONS", "detect_leaks=0:exitcode=99");
-    run.env("UBSAN_OPTIONS", "exitcode=99");
-    run.stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut child = run.spawn()?;
-    let deadline = Instant::now() + PATIENCE;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        if Instant::now() > deadline {
-            child.kill()?;
-            child.wait()?;
-            break None;
-        }
-        std::thread::sleep(Duration::from_millis(2));
+    let input = Input {
+        arguments: vec![ARGUMENT.to_vec()],
+        ..Input::default()
     };
+    let run = process::Run {
+        program: &program,
+        name: "prog".as_ref(),
+        input: &input,
+        timeout: PATIENCE,
+        variables: vec![
+            ("ASAN_OPTIONS", "detect_leaks=0:exitcode=99".into()),
+            ("UBSAN_OPTIONS", "exitcode=99".into()),
+        ],
+    };
+    let ended = run.run()?;
     std::fs::remove_file(&program)?;
     // Of the signals only abort's is one that a change can have put there.
-    Ok(status.is_some_and(|status| status.code().is_none_or(|code| code != 99)))
+    Ok(match ended.status {
+        Status::Exit(code) => code != 99,
+        Status::Signal(_) => true,
+        Status::TimedOut | Status::TooMuchOutput => false,
+    })
 }
 
 /// The flags of every compilation.
