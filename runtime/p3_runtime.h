@@ -147,6 +147,7 @@ int p3v_user_main(int argc, char **argv, char **envp); /* the entry function, ad
 void p3v_user_ctors(int argc, char **argv, char **envp);
 void p3v_user_dtors(void);
 extern const unsigned char p3v_used_streams; /* bit i: the program can reach standard stream i by its name */
+extern const unsigned char p3v_has_unknown_calls; /* of code that may write to real descriptors */
 #define P3_ME (&p3_states[p3v_index])
 
 /* version/: cleared as the very last step of a version's end, and only by p3v_die. The terminate pass
@@ -191,6 +192,8 @@ void p3_enter(int version);
  * function outside the version to which that matters. */
 extern int p3_here;
 void p3_touch(int version);
+/* The same, if it matters to a call that may wait: if any version does something about signals. */
+void p3_take_turn(int version);
 /* The version that alone goes on in this process, a forked child; -1 in the product's own process. */
 extern int p3_only;
 /* In a child, right after fork: drops the other versions' descriptors and sets p3_only. */
@@ -267,6 +270,10 @@ const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]);
 int p3_fd_named(const char *path);
 /* The version's standard stream whose capture, or another version's of the same stream, is that file; -1: none. */
 int p3_fd_of_capture(int version, const struct stat *file);
+
+/* core/follow.c: from now on everything that the versions wrote is in the files of their captures. Before anything
+ * else than the runtime gets to these. */
+void p3_captures_complete(void);
 
 /* core/symbolic.c: whether another version has made a value of that name and size symbolic that this version does
  * not have yet; then `object` becomes it. */

@@ -2,12 +2,14 @@
 # Measures merge against llvm-link of the same files: time and peak memory, as a table and as JSON.
 #
 # usage: bench.sh [--runs N] [--json FILE] [DIR]
+#        bench.sh run ...: what products cost when they run (bench-run.sh)
 #   --runs N     the fastest of N runs counts (default 5)
 #   --json FILE  default: target/bench.json
 #   DIR          the corpus (as for corpus-coreutils.sh, which is run if needed, as is corpus-sqlite.sh)
 # P3_MERGE_FLAGS are flags of merge, such as --no-weave.
 . "$(dirname "$0")/corpus-lib.sh"
 
+[ "${1:-}" != run ] || exec "$(dirname "$0")/bench-run.sh" "${@:2}"
 runs=5 json=$repository/target/bench.json
 while [ $# -gt 0 ]; do
   case $1 in

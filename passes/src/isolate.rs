@@ -81,6 +81,7 @@ pub(crate) fn isolate<'ctx>(
     // Unused shims go now, so that later passes do not pay for them.
     keep_only_reachable(module, &exported)?;
     define_used_streams(module);
+    define_unknown_calls(module);
     copy_errno(module)?;
     if woven {
         switch_versions(module)?;
@@ -377,6 +378,48 @@ fn define_used_streams(module: &Module) {
     declared.set_internal();
 }
 
+/// `p3v_has_unknown_calls`: whether the program reaches code that may write to real descriptors without the runtime.
+fn define_unknown_calls(module: &Module) {
+    let Some(declared) = llvm::global_named(module, "p3v_has_unknown_calls") else {
+        return;
+    };
+    let is_unknown =
+        |function: Value| libc::switch_before(&function.name_text(), false) == Switch::All;
+    let calls_it = |call: Value| {
+        call.is_call()
+            && !runtime::is_runtime(call.parent_block().parent())
+            && match call.called_function() {
+                Some(callee) => callee.is_declaration() && is_unknown(callee),
+                None => call.called_operand().is_some_and(Value::is_inline_asm),
+            }
+    };
+    let functions = llvm::functions(module);
+    let unknown = has_any(module, &["dlopen", "dlmopen", "dlsym", "dlvsym"])
+        || functions.iter().any(|&function| {
+            if function.is_declaration() {
+                function.address_taken() && is_unknown(function)
+            } else {
+                function
+                    .blocks()
+                    .into_iter()
+                    .any(|block| block.instructions().into_iter().any(calls_it))
+            }
+        });
+    let types = Types::of(module);
+    declared.set_initializer(types.constant(8, u64::from(unknown)));
+    declared.set_constant(true);
+    declared.set_internal();
+}
+
+/// Whether the program refers to one of these functions of libc.
+fn has_any(module: &Module, names: &[&str]) -> bool {
+    names.iter().any(|name| {
+        [name.to_string(), format!("{}{name}", runtime::SHIM_PREFIX)]
+            .iter()
+            .any(|name| llvm::global_named(module, name).is_some())
+    })
+}
+
 /// What native libraries may refer to by these names: the program's own definitions, else shims.
 fn exported_to(module: &Module, undefined: &HashSet<String>) -> HashSet<String> {
     let is_defined = |name: &String| {
@@ -453,11 +496,8 @@ fn switch_versions(module: &Module) -> Result<()> {
         llvm::global_named(module, name).unwrap_or_else(|| llvm::add_function(module, name, ty))
     };
     let (all, light) = (declare(libc::SWITCH_ALL), declare(libc::SWITCH_LIGHT));
-    let loads_code = ["dlsym", "dlvsym"].iter().any(|name| {
-        [name.to_string(), format!("{}{name}", runtime::SHIM_PREFIX)]
-            .iter()
-            .any(|name| llvm::global_named(module, name).is_some())
-    });
+    let turn = declare(libc::SWITCH_TURN);
+    let loads_code = has_any(module, &["dlsym", "dlvsym"]);
     for function in llvm::functions(module) {
         let in_runtime = runtime::is_runtime(function);
         for block in function.blocks() {
@@ -476,6 +516,7 @@ fn switch_versions(module: &Module) -> Result<()> {
                 };
                 let function = match switch {
                     Switch::None => continue,
+                    Switch::Turn => turn,
                     Switch::Light => light,
                     Switch::All => all,
                 };
@@ -501,11 +542,16 @@ fn bind_runtime_errno(module: &Module) {
 
 fn libc_errno_location(module: &Module, types: &Types) -> Value {
     llvm::global_named(module, "__errno_location").unwrap_or_else(|| {
-        llvm::add_function(
+        let function = llvm::add_function(
             module,
             "__errno_location",
             types.function(types.pointer(), &[]),
-        )
+        );
+        // As libc's header says: in one thread it is always the same.
+        for attribute in ["memory", "nounwind", "willreturn"] {
+            function.add_attribute(attribute);
+        }
+        function
     })
 }
 

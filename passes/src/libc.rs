@@ -174,11 +174,13 @@ const NO_CALLBACK: &[&str] = &[
 ];
 
 /// The runtime's functions that make a version the one that the process's attributes belong to.
-const SWITCHES: [&str; 2] = [SWITCH_ALL, SWITCH_LIGHT];
+const SWITCHES: [&str; 3] = [SWITCH_ALL, SWITCH_LIGHT, SWITCH_TURN];
 /// The one that exchanges everything.
 pub(crate) const SWITCH_ALL: &str = "p3_enter";
 /// The one that leaves out what functions of libc do not look at: descriptors 0-2, locale, `environ`.
 pub(crate) const SWITCH_LIGHT: &str = "p3_touch";
+/// The one that matters only if some version does something about signals.
+pub(crate) const SWITCH_TURN: &str = "p3_take_turn";
 
 /// Whether a function is one of those by which a version becomes the owner of the process.
 pub(crate) fn switches_version(name: &str) -> bool {
@@ -235,6 +237,7 @@ pub(crate) fn is_asynchronous(name: &str) -> bool {
 /// not on descriptors 0-2, the locale and `environ`. Missing names cost time only: everything is exchanged for
 /// them.
 const LIGHT: &[&str] = &[
+    "__overflow",
     "__fxstat",
     "__fxstatat",
     "__lxstat",
@@ -249,10 +252,20 @@ const LIGHT: &[&str] = &[
     "faccessat",
     "fchmodat",
     "fchownat",
+    "fgetpos",
+    "fgetpos64",
     "fopen",
     "fopen64",
+    "fseek",
+    "fseeko",
+    "fseeko64",
+    "fsetpos",
+    "fsetpos64",
     "fstatat",
     "fstatat64",
+    "ftell",
+    "ftello",
+    "ftello64",
     "ftok",
     "ftw",
     "fts_open",
@@ -303,6 +316,7 @@ const LIGHT: &[&str] = &[
     "rename",
     "renameat",
     "renameat2",
+    "rewind",
     "rmdir",
     "scandir",
     "setxattr",
@@ -326,9 +340,38 @@ const LIGHT: &[&str] = &[
     "utimes",
 ];
 
+/// Functions of libc that read from a FILE. Signals may interrupt them while they wait; before they do they may
+/// write out a line-buffered standard output, which is the runtime's work.
+const TURN: &[&str] = &[
+    "_IO_getc",
+    "__getdelim",
+    "__uflow",
+    "__underflow",
+    "fgetc",
+    "fgetc_unlocked",
+    "fgets",
+    "fgets_unlocked",
+    "fread",
+    "fread_unlocked",
+    "getc",
+    "getc_unlocked",
+    "getdelim",
+    "getline",
+    "getw",
+];
+
 /// Functions of libc beside those of [`keeps_errno`] and [`NO_CALLBACK`] for which it does not matter which
 /// version owns the process.
 const INDIFFERENT: &[&str] = &[
+    "__fbufsize",
+    "__flbf",
+    "__fpending",
+    "__fpurge",
+    "__freadable",
+    "__freading",
+    "__fsetlocking",
+    "__fwritable",
+    "__fwriting",
     "acos",
     "asin",
     "atan",
@@ -349,8 +392,11 @@ const INDIFFERENT: &[&str] = &[
     "feof_unlocked",
     "ferror",
     "ferror_unlocked",
+    "flockfile",
     "floor",
     "frexp",
+    "ftrylockfile",
+    "funlockfile",
     "getegid",
     "geteuid",
     "getgid",
@@ -400,6 +446,7 @@ const INDIFFERENT: &[&str] = &[
     "tsearch",
     "twalk",
     "uname",
+    "ungetc",
 ];
 
 /// What of the process's attributes a call of an external function needs to be the calling version's.
@@ -407,6 +454,8 @@ const INDIFFERENT: &[&str] = &[
 pub(crate) enum Switch {
     /// Nothing.
     None,
+    /// The signals, if any version does something about them.
+    Turn,
     /// Current directory, umask, signals and limits.
     Light,
     /// Everything.
@@ -418,6 +467,8 @@ pub(crate) enum Switch {
 pub(crate) fn switch_before(name: &str, in_runtime: bool) -> Switch {
     if LIGHT.contains(&name) {
         Switch::Light
+    } else if TURN.contains(&name) && !in_runtime {
+        Switch::Turn
     } else if in_runtime
         || !may_call_back(name)
         || INDIFFERENT.contains(&name)

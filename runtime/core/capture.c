@@ -115,6 +115,7 @@ void p3_captures_init(void) {
     if (p3_shared->error[stream])
       p3_shared->limit[stream] = p3_captures[0][stream].base;
   }
+  p3_follow_init();
 }
 
 static size_t size_of(const struct iovec *parts, int count) {
@@ -126,22 +127,22 @@ static size_t size_of(const struct iovec *parts, int count) {
 
 /* ---- in files ---- */
 
-/* All of the parts into the capture, at most `size` bytes. */
-static void keep(int fd, const struct iovec *parts, int count, size_t size) {
+/* At most `size` bytes of the parts into the capture; the number, or -1. */
+static ssize_t keep(int version, int stream, const struct iovec *parts, int count, size_t size, bool readable) {
+  ssize_t total = 0;
   for (int i = 0; i < count && size; i++) {
     const char *bytes = parts[i].iov_base;
-    size_t left = parts[i].iov_len < size ? parts[i].iov_len : size;
-    size -= left;
-    while (left) {
-      ssize_t done = write(fd, bytes, left);
-      if (done < 0 && errno == EINTR)
-        continue;
-      if (done < 0)
-        p3_fatal("cannot keep the output in %s: %s", temporary_directory, strerror(errno));
-      bytes += done;
-      left -= done;
-    }
+    size_t part = parts[i].iov_len < size ? parts[i].iov_len : size;
+    ssize_t done = p3_follow_is_on(stream) ? p3_follow_keep(version, bytes, part, readable)
+                                           : p3_file_write(p3_captures[version][stream].write, bytes, part);
+    if (done < 0)
+      return total ? total : done;
+    total += done;
+    size -= part;
+    if ((size_t)done < part)
+      break;
   }
+  return total;
 }
 
 static bool has_no_reader(int stream) {
@@ -156,24 +157,29 @@ static bool has_no_reader(int stream) {
 static ssize_t fails(int error) {
   if (error == EPIPE)
     raise(SIGPIPE);
+  else if (error == EFBIG)
+    raise(SIGXFSZ);
   errno = error;
   return -1;
 }
 
 /* Where the next write goes. Libraries and other programs may have appended by descriptors of their own. */
-static off_t position(const struct p3_capture *capture) {
+static off_t position(const struct p3_capture *capture, int stream) {
+  if (p3_follow_is_on(stream))
+    return capture->at;
   return lseek(capture->write, 0, capture->appends ? SEEK_END : SEEK_CUR);
 }
 
-static ssize_t write_hidden(struct p3_capture *capture, int stream, const struct iovec *parts, int count) {
+static ssize_t write_hidden(int version, int stream, const struct iovec *parts, int count, bool readable) {
+  struct p3_capture *capture = &p3_captures[version][stream];
   size_t total = size_of(parts, count);
   /* Where nobody is shown, nothing is written to the real stream that would tell. */
   if (p3_config.show == P3_NOBODY && !p3_shared->error[stream] && has_no_reader(stream)) {
-    p3_shared->limit[stream] = position(capture);
+    p3_shared->limit[stream] = position(capture, stream);
     p3_shared->error[stream] = EPIPE;
   }
   if (p3_shared->error[stream]) {
-    off_t room = p3_shared->limit[stream] - position(capture);
+    off_t room = p3_shared->limit[stream] - position(capture, stream);
     if (room <= 0 && (total || p3_shared->error[stream] == EBADF))
       return fails(p3_shared->error[stream]);
     if ((off_t)total > room) {
@@ -182,8 +188,7 @@ static ssize_t write_hidden(struct p3_capture *capture, int stream, const struct
         raise(SIGPIPE);
     }
   }
-  keep(capture->write, parts, count, total);
-  return total;
+  return keep(version, stream, parts, count, total, readable);
 }
 
 /* One writer at a time: what is on the real stream must be what is in the capture. Recursive, since a signal
@@ -253,28 +258,32 @@ void p3_capture_unlock(int version, int stream, bool first) {
   pthread_mutex_unlock(&mutexes[stream]);
 }
 
-static ssize_t write_shown(int version, struct p3_capture *capture, int stream, const struct iovec *parts,
-                           int count, bool first) {
+/* What is wrong with the call and not with the stream. */
+static bool is_of_caller(int error) { return error == EFAULT || error == EINVAL; }
+
+static ssize_t write_shown(int version, int stream, const struct iovec *parts, int count, bool first) {
+  struct p3_capture *capture = &p3_captures[version][stream];
   off_t *shown = &p3_shared->shown[stream];
-  off_t at = position(capture);
+  off_t at = position(capture, stream);
   if (first && at != *shown) {
     p3_show_rest(version, stream);
-    at = position(capture);
+    at = position(capture, stream);
   }
   off_t there = p3_shared->there[stream] - at;
   ssize_t done = there > 0 ? write_on(p3_originals[stream].fd, parts, count, there)
                            : writev(p3_originals[stream].fd, parts, count);
   int error = errno;
   if (done >= 0) {
-    keep(capture->write, parts, count, done);
-    *shown = at + done;
+    keep(version, stream, parts, count, done, true);
+    if (at + done > *shown) /* else it was sought back */
+      *shown = at + done;
     /* The reader went away in the middle: the version got SIGPIPE already and may never write again. */
     if (done < (ssize_t)size_of(parts, count) && !p3_shared->error[stream] && has_no_reader(stream)) {
-      p3_shared->limit[stream] = *shown;
+      p3_shared->limit[stream] = at + done;
       p3_shared->error[stream] = EPIPE;
     }
-  } else if (error != EAGAIN && error != EINTR && !p3_shared->error[stream]) {
-    p3_shared->limit[stream] = position(capture);
+  } else if (error != EAGAIN && error != EINTR && !is_of_caller(error) && !p3_shared->error[stream]) {
+    p3_shared->limit[stream] = position(capture, stream);
     p3_shared->error[stream] = error;
   }
   errno = error;
@@ -283,12 +292,11 @@ static ssize_t write_shown(int version, struct p3_capture *capture, int stream, 
 
 /* Not inlined: KLEE calls what finds thread-local variables (p3_inside) as external code. */
 __attribute__((noinline)) static ssize_t write_file(int version, int stream, const struct iovec *parts,
-                                                    int count) {
-  struct p3_capture *capture = &p3_captures[version][stream];
+                                                    int count, bool readable) {
   p3_inside++;
   bool first = p3_capture_lock(version, stream);
-  ssize_t done = p3_is_shown(version) ? write_shown(version, capture, stream, parts, count, first)
-                                      : write_hidden(capture, stream, parts, count);
+  ssize_t done = p3_is_shown(version) ? write_shown(version, stream, parts, count, first)
+                                      : write_hidden(version, stream, parts, count, readable);
   int error = errno;
   p3_capture_unlock(version, stream, first);
   errno = error;
@@ -296,20 +304,23 @@ __attribute__((noinline)) static ssize_t write_file(int version, int stream, con
   return done;
 }
 
-ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count) {
+ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count,
+                          bool readable) {
   if (p3_in_klee()) {
     size_t before = p3_captures[version][entry->stream].length;
     for (int i = 0; i < count; i++)
       p3_memory_append(&p3_captures[version][entry->stream], parts[i].iov_base, parts[i].iov_len);
     return p3_captures[version][entry->stream].length - before;
   }
-  return write_file(version, entry->stream, parts, count);
+  return write_file(version, entry->stream, parts, count, readable);
 }
 
 off_t p3_capture_length(int version, int stream) {
   struct p3_capture *capture = &p3_captures[version][stream];
   if (p3_in_klee())
     return capture->length;
+  if (p3_follow_is_on(stream))
+    return capture->at - capture->base;
   struct stat stat;
   if (p3_originals[stream].fd < 0 || fstat(capture->read, &stat) != 0 || stat.st_size < capture->base)
     return 0;
@@ -321,8 +332,15 @@ size_t p3_capture_get(int version, int stream, off_t from, char *bytes, size_t s
   size_t done = 0;
   if (p3_originals[stream].fd < 0)
     return 0;
+  int file = capture->read;
+  if (p3_follow_is_on(stream)) {
+    off_t left = capture->at - (capture->base + from);
+    size = left <= 0 ? 0 : left < (off_t)size ? (size_t)left : size;
+    if (size)
+      file = p3_follow_source(version, capture->base + from + size);
+  }
   while (done < size) {
-    ssize_t got = pread(capture->read, bytes + done, size - done, capture->base + from + done);
+    ssize_t got = pread(file, bytes + done, size - done, capture->base + from + done);
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0)

@@ -152,6 +152,8 @@ struct p3_capture {
   dev_t device; /* of the file, as is the next */
   ino_t inode;
   off_t base;
+  off_t at;     /* where it ends, while p3_follow_is_on */
+  bool follows; /* as far as that it is what the first version's is, and not in its file */
   char *bytes;
   size_t length, capacity;
 };
@@ -181,7 +183,20 @@ int p3_temporary_file(void); /* hidden, read-write, no name; -1 and errno */
 off_t p3_capture_length(int version, int stream);
 /* Bytes [from, from + size) of the output into `bytes`; the number copied. */
 size_t p3_capture_get(int version, int stream, off_t from, char *bytes, size_t size);
-ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count);
+/* `readable`: all of it is memory that can be read. */
+ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count,
+                          bool readable);
+
+/* ---- follow.c ---- */
+void p3_follow_init(void);
+/* Captures of the stream end where their `at` says. */
+bool p3_follow_is_on(int stream);
+/* To the end of the version's standard output. Returns as write(2) does, but that only memory that cannot be
+ * read or a limit on files makes it less. */
+ssize_t p3_follow_keep(int version, const char *bytes, size_t size, bool readable);
+/* The file that has the version's standard output up to `end`. */
+int p3_follow_source(int version, off_t end);
+ssize_t p3_file_write(int fd, const char *bytes, size_t size);
 
 /* ---- relay.c ---- */
 

@@ -117,7 +117,11 @@ int p3_fd_real(int version, int fd) {
   if (fd < 0)
     return fd;
   struct p3_entry *entry = p3_fd_entry(version, fd);
-  return entry ? entry->real : -1;
+  if (!entry)
+    return -1;
+  if (entry->kind == P3_CAPTURE && !p3_in_klee())
+    p3_captures_complete();
+  return entry->real;
 }
 
 int p3_fd_meta(int version, int fd) {

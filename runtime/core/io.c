@@ -105,18 +105,23 @@ static ssize_t write_logged(int version, struct p3_entry *entry, const struct io
   return total;
 }
 
-ssize_t p3_fd_writev(int version, int fd, const struct iovec *parts, int count) {
+/* `readable`: of the version's standard streams, all of it is memory that can be read. */
+static ssize_t write_parts(int version, int fd, const struct iovec *parts, int count, bool readable) {
   p3_touch(version); /* SIGPIPE and SIGXFSZ go to the one that is here */
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
   if (entry->kind == P3_CAPTURE) {
     p3_relay_settle(version);
-    return p3_capture_writev(version, entry, parts, count);
+    return p3_capture_writev(version, entry, parts, count, readable);
   }
   if (entry->kind == P3_LOG)
     return write_logged(version, entry, parts, count);
   return writev(entry->real, parts, count);
+}
+
+ssize_t p3_fd_writev(int version, int fd, const struct iovec *parts, int count) {
+  return write_parts(version, fd, parts, count, false);
 }
 
 ssize_t p3_fd_write(int version, int fd, const void *bytes, size_t size) {
@@ -138,6 +143,10 @@ off_t p3_fd_seek(int version, int fd, off_t offset, int whence) {
     return lseek(entry->real, offset, whence);
   if (!is_image(entry))
     return lseek(original(entry)->fd, offset, whence);
+  const struct p3_capture *capture = &p3_captures[version][entry->stream];
+  if (p3_follow_is_on(entry->stream) && whence == SEEK_CUR && offset == 0 && !capture->appends)
+    return capture->at;
+  p3_captures_complete();
   if (whence == SEEK_END) {
     struct stat stat;
     if (p3_fd_stat(version, fd, &stat) != 0)
@@ -168,6 +177,7 @@ ssize_t p3_fd_pread(int version, int fd, void *bytes, size_t size, off_t offset)
 /* The version is about to change its capture otherwise than by appending: what is not shown yet goes first,
  * and no other thread or process looks meanwhile. */
 static bool begin_to_change(int version, struct p3_entry *entry) {
+  p3_captures_complete();
   p3_inside++;
   bool first = p3_capture_lock(version, entry->stream);
   if (first && p3_is_shown(version))
@@ -208,11 +218,11 @@ int p3_fd_stat(int version, int fd, struct stat *stat) {
     return -1;
   if (!is_image(entry))
     return fstat(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, stat);
-  struct stat capture;
-  if (fstat(original(entry)->fd, stat) != 0 || fstat(entry->real, &capture) != 0)
+  if (fstat(original(entry)->fd, stat) != 0)
     return -1;
   off_t before = original(entry)->stat.st_size;
-  stat->st_size = capture.st_size > before ? capture.st_size : before;
+  off_t end = p3_captures[version][entry->stream].base + p3_capture_length(version, entry->stream);
+  stat->st_size = end > before ? end : before;
   return 0;
 }
 
@@ -268,6 +278,7 @@ int p3_fd_set_flags(int version, int fd, int flags) {
   entry->nonblock = flags & O_NONBLOCK;
   if (!is_image(entry))
     return 0;
+  p3_captures_complete();
   if (p3_is_shown(version))
     fcntl(original(entry)->fd, F_SETFL, (original(entry)->flags & ~O_APPEND) | (flags & O_APPEND));
   return fcntl(entry->real, F_SETFL, flags & STATUS_FLAGS & ~O_DIRECT);
@@ -379,15 +390,25 @@ static ssize_t cookie_read(void *argument, char *bytes, size_t size) {
   return p3_fd_read(cookie.version, cookie.fd, bytes, size);
 }
 
+/* What is in the buffer of the version's own stream can be read. Large pieces come from where the program has
+ * them. */
+static bool is_buffered(struct cookie cookie, const char *bytes) {
+  const FILE *file = cookie.fd <= 2 ? p3_states[cookie.version].files[cookie.fd] : NULL;
+  return file && bytes >= file->_IO_buf_base && bytes < file->_IO_buf_end;
+}
+
 static ssize_t cookie_write(void *argument, const char *bytes, size_t size) {
   struct cookie cookie = unpack(argument);
   size_t left = size;
   while (left) {
-    ssize_t done = p3_fd_write(cookie.version, cookie.fd, bytes, left);
-    if (done < 0)
+    struct iovec part = {(char *)bytes, left};
+    ssize_t done = write_parts(cookie.version, cookie.fd, &part, 1, is_buffered(cookie, bytes));
+    if (done > 0)
+      left -= done;
+    /* A signal of the write that ended the version must not come a second time: it would be taken for another's. */
+    if (done < 0 || p3_has_ended(cookie.version))
       break;
     bytes += done;
-    left -= done;
   }
   return size - left;
 }

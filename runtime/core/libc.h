@@ -3,6 +3,7 @@
 #define P3_LIBC_H
 
 #include "p3_runtime.h"
+#include <locale.h>
 
 /* The value of TZ for which libc's time zone is set up. */
 struct p3_timezone {
@@ -13,8 +14,15 @@ extern struct p3_timezone p3_timezone;
 
 /* Whether any version has changed how libc reads and prints: its locale, or conversions of printf. */
 extern bool p3_reading_differs;
-/* The version in whose locale this thread is, and whose conversions printf has; -1: not known. */
+/* How each version reads and prints: versions with equal numbers do it alike, so that nothing needs to be
+ * exchanged between them. */
+extern int p3_readings[P3_MAX_VERSIONS];
+/* How this thread does at the moment; -1: not known. */
 extern _Thread_local int p3_reader;
+/* The number for that locale object, if the version has changed nothing else. */
+int p3_reading_in(const struct __locale_struct *locale);
+/* The number that the version shares with nobody. */
+#define P3_READS_ALONE(version) (-2 - (version))
 
 /* Conversions that any version has added to printf, by their letters. */
 extern bool p3_printf_specifiers[256];

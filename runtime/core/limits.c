@@ -13,6 +13,9 @@ static unsigned touched[P3_MAX_VERSIONS], touched_by_any;
 static bool are_set; /* by a version */
 static struct rlimit originals[RLIM_NLIMITS];
 
+/* What the process has of those that were touched. */
+static struct rlimit installed[RLIM_NLIMITS];
+
 /* How many descriptors the process may have. */
 static rlim_t descriptors;
 
@@ -31,10 +34,21 @@ static struct rlimit as_real(int version, int resource, struct rlimit limit) {
   return real;
 }
 
+static int install(int resource, const struct rlimit *limit) {
+  struct rlimit *now = &installed[resource];
+  if (now->rlim_cur == limit->rlim_cur && now->rlim_max == limit->rlim_max)
+    return 0;
+  int result = setrlimit(resource, limit);
+  if (result == 0)
+    *now = *limit;
+  return result;
+}
+
 static void learn(int resource) {
   if (touched_by_any & 1u << resource)
     return;
   getrlimit(resource, &originals[resource]);
+  installed[resource] = originals[resource];
   touched_by_any |= 1u << resource;
 }
 
@@ -44,7 +58,7 @@ void p3_limits_start(void) {
   raised.rlim_cur = limit->rlim_cur > limit->rlim_max / (unsigned)p3_count
                         ? limit->rlim_max
                         : limit->rlim_cur * (unsigned)p3_count;
-  descriptors = setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit->rlim_cur;
+  descriptors = install(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit->rlim_cur;
 }
 
 int p3_limit_get(int version, int resource, struct rlimit *limit) {
@@ -71,15 +85,17 @@ int p3_limit_set(int version, int resource, const struct rlimit *limit) {
   }
   p3_enter(version);
   are_set = true;
+  if (resource == RLIMIT_FSIZE) /* of the files of captures, too */
+    p3_captures_complete();
   learn(resource);
   if (limit->rlim_max > originals[resource].rlim_max) {
     struct rlimit raised = {originals[resource].rlim_cur, limit->rlim_max};
-    if (setrlimit(resource, &raised) != 0)
+    if (install(resource, &raised) != 0)
       return -1;
     originals[resource].rlim_max = limit->rlim_max;
   }
   struct rlimit real = as_real(version, resource, *limit);
-  if (setrlimit(resource, &real) != 0)
+  if (install(resource, &real) != 0)
     return -1;
   limits[version][resource] = *limit;
   touched[version] |= 1u << resource;
@@ -117,19 +133,19 @@ int p3_priority_set(int version, int priority) {
 }
 
 void p3_limits_enter(int to) {
-  for (int resource = 0; are_set && resource < RLIM_NLIMITS; resource++)
-    if (touched_by_any & 1u << resource) {
-      struct rlimit wanted = touched[to] & 1u << resource ? limits[to][resource] : originals[resource];
-      struct rlimit real = as_real(to, resource, wanted);
-      setrlimit(resource, &real);
-    }
+  for (unsigned left = are_set ? touched_by_any : 0; left; left &= left - 1) {
+    int resource = __builtin_ctz(left);
+    struct rlimit wanted = touched[to] & 1u << resource ? limits[to][resource] : originals[resource];
+    struct rlimit real = as_real(to, resource, wanted);
+    install(resource, &real);
+  }
 }
 
 /* Between the versions and when all are over. */
 void p3_limits_restore(void) {
   for (int resource = 0; resource < RLIM_NLIMITS; resource++)
     if (touched_by_any & 1u << resource)
-      setrlimit(resource, &originals[resource]);
+      install(resource, &originals[resource]);
 }
 
 void p3_limits_forked(int version) {

@@ -14,7 +14,11 @@
 
 static bool has_forked[P3_MAX_VERSIONS];
 
-void p3_linger_forked(int version) { has_forked[version] = true; }
+/* Before the fork. */
+void p3_linger_forked(int version) {
+  has_forked[version] = true;
+  p3_captures_complete();
+}
 
 static bool is_read_to_its_end(int stream) {
   const struct p3_original *original = &p3_originals[stream];

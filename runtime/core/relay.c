@@ -54,7 +54,7 @@ static bool put(int version, int stream, char *bytes, size_t size) {
   struct p3_entry entry = {.kind = P3_CAPTURE, .stream = (unsigned char)stream};
   while (size) {
     struct iovec part = {bytes, size};
-    ssize_t done = p3_capture_writev(version, &entry, &part, 1);
+    ssize_t done = p3_capture_writev(version, &entry, &part, 1, true);
     if (done < 0 && errno == EAGAIN) {
       struct pollfd wait = {.fd = p3_originals[stream].fd, .events = POLLOUT};
       poll(&wait, 1, -1);

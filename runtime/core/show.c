@@ -33,6 +33,8 @@ int p3_show_rest(int version, int stream) {
   struct p3_capture *capture = &p3_captures[version][stream];
   off_t *shown = &p3_shared->shown[stream];
   struct stat stat;
+  if (p3_follow_is_on(stream)) /* nobody else wrote */
+    return 0;
   if (p3_originals[stream].fd < 0 || fstat(capture->read, &stat) != 0 || stat.st_size <= *shown)
     return 0;
   if (*shown < p3_shared->there[stream])
@@ -56,7 +58,7 @@ int p3_show_rest(int version, int stream) {
 
 static bool is_behind(int version, int stream) {
   struct stat stat;
-  return p3_originals[stream].fd >= 0 && fstat(p3_captures[version][stream].read, &stat) == 0 &&
+  return !p3_follow_is_on(stream) && p3_originals[stream].fd >= 0 && fstat(p3_captures[version][stream].read, &stat) == 0 &&
          stat.st_size > p3_shared->shown[stream];
 }
 

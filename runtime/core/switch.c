@@ -193,6 +193,8 @@ void p3_touch(int version) {
   p3_process_enter(from, version);
 }
 
+void p3_take_turn(int version) { p3_turn(version); }
+
 void p3_enter(int version) {
   p3_touch(version);
   if (p3_owner == version) {

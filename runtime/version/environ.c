@@ -34,6 +34,7 @@ void p3v_attend_environ(void) {
 
 void p3v_own(void) {
   p3_enter(p3v_index);
+  p3_captures_complete();
   p3v_attend_environ();
 }
 

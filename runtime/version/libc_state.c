@@ -15,5 +15,5 @@ void p3v_libc_enter(void) {
   p3v_locale_enter();
   if (p3_reading_differs)
     p3v_printf_specifiers_enter();
-  p3_reader = p3v_index;
+  p3_reader = p3_readings[p3v_index];
 }

@@ -33,8 +33,10 @@ void p3v_locale_enter(void) {
     uselocale(thread_locale ? thread_locale : LC_GLOBAL_LOCALE);
 }
 
-static void announce_change(void) {
+static void announce_change(int reading) {
   p3_reading_differs = true;
+  if (p3_readings[p3v_index] != P3_READS_ALONE(p3v_index))
+    p3_readings[p3v_index] = reading;
   p3v_libc_enter();
 }
 
@@ -122,7 +124,7 @@ char *SHIM(setlocale)(int category, const char *name) {
     current = known;
     process_locale = *known->locale;
     p3v_ctype_set(&process_locale, false);
-    announce_change();
+    announce_change(p3_reading_in(&process_locale));
   }
   return category == LC_ALL ? current->name : (char *)current->locale->__names[category];
 }
@@ -142,7 +144,7 @@ locale_t SHIM(uselocale)(locale_t locale) {
     thread_locale = locale == LC_GLOBAL_LOCALE ? NULL : locale;
     if (!p3_in_klee())
       p3v_ctype_set(thread_locale, true);
-    announce_change();
+    announce_change(P3_READS_ALONE(p3v_index));
   }
   return before;
 }

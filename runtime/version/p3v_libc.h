@@ -17,7 +17,7 @@ void p3v_libc_enter(void);
 
 /* Locale and conversions of printf. */
 static inline void p3v_attend(void) {
-  if (p3_reading_differs && p3_reader != p3v_index)
+  if (p3_reading_differs && p3_reader != p3_readings[p3v_index])
     p3v_libc_enter();
 }
 /* These and `environ`. */

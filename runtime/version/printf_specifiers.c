@@ -24,6 +24,8 @@ int SHIM(register_printf_specifier)(int specifier, printf_function *convert,
     return -1;
   }
   p3_reading_differs = true;
+  for (int i = 0; i < p3_count; i++)
+    p3_readings[i] = P3_READS_ALONE(i);
   p3v_libc_enter();
   p3_printf_specifiers[specifier] = true;
   own[specifier].convert = convert;

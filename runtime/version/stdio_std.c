@@ -121,6 +121,8 @@ static void init_klee(int fd) {
 
 void p3v_streams_init(void) {
   p3v_klee = p3_in_klee();
+  if (!p3v_klee && p3v_has_unknown_calls)
+    p3_captures_complete();
   for (int fd = 0; fd <= 2; fd++) {
     if (!p3v_klee)
       init_native(fd);

@@ -139,6 +139,7 @@ long SHIM(syscall)(long number, ...) {
     return p3_fd_install(p3v_index, (int)syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]), 0);
   default:
     p3_enter(p3v_index);
+    p3_captures_complete();
     return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }
 }

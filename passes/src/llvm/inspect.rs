@@ -4,7 +4,7 @@ use super::value::{attribute_kind, wrap, Type, Value};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use std::ffi::{c_char, CStr};
 
 extern "C" {
@@ -208,6 +208,15 @@ impl Value {
     /// Whether two instructions do the same with their operands, which are not compared but for their types.
     pub(crate) fn is_same_operation(self, other: Value) -> bool {
         unsafe { p3_same_operation(self.0, other.0) != 0 }
+    }
+
+    /// Whether an integer comparison is for inequality (true) or equality (false); `None`: another one.
+    pub(crate) fn compares_unequal(self) -> Option<bool> {
+        match unsafe { LLVMGetICmpPredicate(self.0) } {
+            LLVMIntPredicate::LLVMIntNE => Some(true),
+            LLVMIntPredicate::LLVMIntEQ => Some(false),
+            _ => None,
+        }
     }
 
     /// Swift's error register: a parameter or an alloca.

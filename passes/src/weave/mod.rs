@@ -12,6 +12,7 @@
 //! The construction (lock-step function in SSA form with exits into a continuation that keeps its values in
 //! memory) is that of an optimised tier with on-stack replacement into a baseline tier.
 
+mod branches;
 mod continuation;
 mod emit;
 mod forks;

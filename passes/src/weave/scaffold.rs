@@ -1,8 +1,10 @@
 //! What product functions are written with and do without in the end.
 //!
 //! While a product function is written, every value that crosses nodes is in memory, and every node has a block of
-//! its own. The checker looks at it like that; then the memory becomes SSA values and the blocks are merged.
+//! its own. The checker looks at it like that; then the memory becomes SSA values, the blocks are merged and branches
+//! take the form that costs least.
 
+use super::branches;
 use crate::llvm::Value;
 
 /// A product function that has been written but not cleaned up.
@@ -22,5 +24,6 @@ impl Scaffold {
             field.erase_instruction();
         }
         self.function.merge_blocks();
+        branches::branch_one_by_one(self.function);
     }
 }
