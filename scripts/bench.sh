@@ -1,25 +1,30 @@
 #!/bin/bash
-# Measures merge against llvm-link of the same files: time and peak memory, as a table and as JSON.
+# Measures merge against llvm-link of the same files, what products' instructions are for, and how merging grows with
+# the program: time and peak memory, as tables and as JSON.
 #
-# usage: bench.sh [--runs N] [--json FILE] [DIR]
+# usage: bench.sh [--runs N] [--only PART] [--json FILE] [DIR]
 #        bench.sh run ...: what products cost when they run (bench-run.sh)
 #   --runs N     the fastest of N runs counts (default 5)
+#   --only PART  merge (against llvm-link), size (of products) or growth; default: all
 #   --json FILE  default: target/bench.json
 #   DIR          the corpus (as for corpus-coreutils.sh, which is run if needed, as is corpus-sqlite.sh)
 # P3_MERGE_FLAGS are flags of merge, such as --no-weave.
 . "$(dirname "$0")/corpus-lib.sh"
 
 [ "${1:-}" != run ] || exec "$(dirname "$0")/bench-run.sh" "${@:2}"
-runs=5 json=$repository/target/bench.json
+
+runs=5 json=$repository/target/bench.json only=
 while [ $# -gt 0 ]; do
   case $1 in
   --runs) runs=$2 && shift 2 ;;
+  --only) only=$2 && shift 2 ;;
   --json) json=$2 && shift 2 ;;
   -*) die "unknown option $1" ;;
   *) break ;;
   esac
 done
-need /usr/bin/time=time llvm-link-16=llvm-16 opt-16=llvm-16
+need /usr/bin/time=time llvm-link-16=llvm-16 opt-16=llvm-16 python3=python3
+wants() { [ -z "$only" ] || [ "$only" = "$1" ]; }
 corpus=$(corpus_dir "${1:-}")
 "$repository/scripts/corpus-coreutils.sh" "$corpus" >/dev/null
 "$repository/scripts/corpus-sqlite.sh" "$corpus" >/dev/null
@@ -71,9 +76,60 @@ self_merge() {
         s / (ls > 0 ? ls : 0.01) }'
 }
 
-extract-bc -o "$work/sort.bc" "$corpus/coreutils/O0/bin/sort"
-printf '%-8s %12s %12s %10s %9s %10s %9s %8s\n' program instructions product merge memory llvm-link memory ratio
-self_merge sort "$work/sort.bc"
-self_merge sqlite3 "$corpus/sqlite3/O0/shell.bc" "$corpus/sqlite3/O0/sqlite3.bc"
+# size NAME MODULE: what the product of a module with itself consists of, in instructions and as multiples of the sum of
+# the prepared inputs'.
+size() {
+  "$p3_ir" merge ${P3_MERGE_FLAGS-} "$2" "$2" -o "$work/product.bc" --report "$work/report.json"
+  local prepared plain lockstep continuation spills runtime
+  prepared=$((2 * $(figure instructions)))
+  for part in plain lockstep continuation spills runtime; do
+    printf -v $part '%s' "$(figure $part)"
+  done
+  records+=("$(printf '{"name": "%s", "prepared": %s, "plain": %s, "lockstep": %s, "continuation": %s, "spills": %s, "runtime": %s}' \
+    "$1" "$prepared" "$plain" "$lockstep" "$continuation" "$spills" "$runtime")")
+  awk -v n="$1" -v p="$prepared" -v a="$plain" -v b="$lockstep" -v c="$continuation" -v d="$spills" -v e="$runtime" \
+    'BEGIN { printf "%-8s %9d %9d %9d %12d %9d %9d %7.2f x %7.2f x\n", n, p, a, b, c, d, e, (a + b + c + d + e) / p,
+      (a + b + c + d) / p }'
+}
+
+# grow KIND SIZE: merges a generated program with itself.
+grow() {
+  local seconds memory instructions
+  python3 "$repository/scripts/growth.py" "$1" "$2" | llvm-as-16 -o "$work/generated.bc"
+  read -r seconds memory <<<"$(fastest "$p3_ir" merge "$work/generated.bc" "$work/generated.bc" -o "$work/product.bc" \
+    --report "$work/report.json")"
+  instructions=$(figure instructions)
+  records+=("$(printf '{"name": "%s %s", "instructions": %s, "merge_seconds": %s, "merge_kilobytes": %s}' \
+    "$1" "$2" "$instructions" "$seconds" "$memory")")
+  awk -v kind="$1" -v size="$2" -v n="$instructions" -v p="$(figure product_instructions)" -v s="$seconds" -v m="$memory" \
+    'BEGIN { printf "%-5s %8d %12d %12d %8.2f s %6d MB\n", kind, size, n, p, s, m / 1024 }'
+}
+
+if wants merge; then
+  extract-bc -o "$work/sort.bc" "$corpus/coreutils/O0/bin/sort"
+  printf '%-8s %12s %12s %10s %9s %10s %9s %8s\n' program instructions product merge memory llvm-link memory ratio
+  self_merge sort "$work/sort.bc"
+  self_merge sqlite3 "$corpus/sqlite3/O0/shell.bc" "$corpus/sqlite3/O0/sqlite3.bc"
+fi
+if wants size; then
+  printf '%-8s %9s %9s %9s %12s %9s %9s %9s %9s\n' program prepared plain lockstep continuation spills runtime all \
+    woven
+  for program in cat comm csplit cut date expr factor fmt head join ls nl numfmt od paste pr printf seq sort stat tail \
+    tr uniq wc; do
+    extract-bc -o "$work/program.bc" "$corpus/coreutils/O0/bin/$program"
+    size "$program" "$work/program.bc"
+  done
+  python3 "$repository/scripts/growth.py" many 40000 | llvm-as-16 -o "$work/program.bc"
+  size generated "$work/program.bc"
+fi
+if wants growth; then
+  printf '%-5s %8s %12s %12s %10s %9s\n' kind size instructions product merge memory
+  for size in 1000 10000 100000 1000000; do
+    grow many $size
+  done
+  for size in 200 2000 20000; do
+    grow long $size
+  done
+fi
 mkdir -p "$(dirname "$json")"
 (IFS=, && printf '[%s]\n' "${records[*]}") >"$json"
