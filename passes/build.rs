@@ -8,6 +8,29 @@ use std::process::Command;
 /// The LLVM major version that the Cargo features select.
 const LLVM_MAJOR: &str = "16";
 
+/// Parts of the runtime that only do something outside KLEE, and seldom: compiled for size.
+const NOT_IN_KLEE: [&str; 19] = [
+    "children",
+    "exec",
+    "fd_socket",
+    "linger",
+    "outside",
+    "pending",
+    "pids",
+    "popen",
+    "process",
+    "pty",
+    "pump",
+    "relay",
+    "rerun",
+    "signal",
+    "signals",
+    "spawn",
+    "stop",
+    "thread",
+    "timers",
+];
+
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let runtime = Path::new("../runtime");
@@ -33,7 +56,11 @@ fn compile_runtime(runtime: &Path, part: &str, out: &Path) {
         let mut clang = Command::new(format!("clang-{LLVM_MAJOR}"));
         // -O1 keeps symbolic execution of the runtime short; vectors, library-call rewriting and stack
         // protectors are off because KLEE interprets this code and the version's libc may be uclibc.
-        clang.args(["-c", "-emit-llvm", "-O1", "-std=gnu11", "-D_GNU_SOURCE"]);
+        let level = match NOT_IN_KLEE.contains(&&*stem) {
+            true => "-Oz",
+            false => "-O1",
+        };
+        clang.args(["-c", "-emit-llvm", level, "-std=gnu11", "-D_GNU_SOURCE"]);
         clang.args(["-fno-builtin", "-fno-vectorize", "-fno-slp-vectorize"]);
         // glibc's inline functions reach into its own FILE, which uclibc's is not.
         clang.args(["-D__NO_INLINE__", "-D__NO_CTYPE"]);

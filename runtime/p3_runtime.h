@@ -140,6 +140,17 @@ int p3_model_failed(int what, const char *file, int line, const char *text);
 void p3_marked_output(int version, const char *name, const void *bytes, size_t size);
 /* What P3_INPUT gives every version under that name; false: there is no such source. */
 bool p3_marked_input(int version, void *bytes, size_t size, const char *name);
+/* core/dispatch.c: which of many product functions a call through pointers means. Emitted by the weave pass. */
+struct p3_dispatch {
+  unsigned count;
+  unsigned sorted; /* whether the entries are sorted by function */
+  struct {
+    const void *function;
+    unsigned long index;
+  } entries[];
+};
+/* The index of the entry of that function; count if there is none. */
+unsigned long p3_dispatch(struct p3_dispatch *table, const void *function);
 
 /* Emitted by the isolate pass in every version. */
 extern const int p3v_index;                            /* 0-based number of this version, a constant */
@@ -153,6 +164,8 @@ extern const unsigned char p3v_has_unknown_calls; /* of code that may write to r
 /* version/: cleared as the very last step of a version's end, and only by p3v_die. The terminate pass
  * finds every function that can reach p3v_die and makes it return as soon as this is 0. */
 extern unsigned char p3v_alive;
+/* Not 0 from when the first version's p3v_alive is cleared. Woven code tests this one instead of all of those. */
+extern unsigned char p3_ended;
 __attribute__((noinline)) void p3v_die(enum p3_end end, int value);
 
 /* version/run.c: what happens between exit() and p3v_die: atexit handlers, destructors, flushing. */

@@ -183,6 +183,7 @@ fn say_what_was_done(report: &MergeReport) {
         );
     }
     let size = count(report.product_instructions, "instruction");
+    let parts = &report.product_size;
     if report.woven.is_empty() {
         eprintln!("p3-ir: product: {size}, one version after the other");
         return;
@@ -198,6 +199,10 @@ fn say_what_was_done(report: &MergeReport) {
         "p3-ir: product: {size}, {} in lock-step, {} one version after the other",
         count(woven.len(), "function"),
         sequential.len()
+    );
+    eprintln!(
+        "p3-ir: of these {} plain, {} lock-step, {} continuation, {} spills, {} runtime",
+        parts.plain, parts.lockstep, parts.continuation, parts.spills, parts.runtime
     );
 }
 

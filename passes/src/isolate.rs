@@ -12,7 +12,7 @@
 use crate::libc::{self, Switch};
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Type, Types, Value};
 use crate::native::Natives;
-use crate::{runtime, Error, Result};
+use crate::{runtime, size, Error, Result};
 use std::collections::{HashMap, HashSet};
 
 /// The end of the names of program symbols that [`isolate`] has put out of the runtime's way.
@@ -633,11 +633,7 @@ pub(crate) fn size(module: &Module) -> HashMap<&'static str, usize> {
     for function in llvm::functions(module) {
         if !function.is_declaration() {
             functions += 1;
-            instructions += function
-                .blocks()
-                .into_iter()
-                .map(|block| block.instructions().len())
-                .sum::<usize>();
+            instructions += size::instructions(function);
         }
     }
     HashMap::from([("functions", functions), ("instructions", instructions)])

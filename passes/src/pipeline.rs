@@ -7,7 +7,8 @@ use crate::load::{Input, Source};
 use crate::native::{NativeCopy, Natives};
 use crate::prepare::Prepare;
 use crate::report::{MergeReport, VersionReport};
-use crate::weave::{Scaffold, WeaveOptions};
+use crate::size::ProductSize;
+use crate::weave::WeaveOptions;
 use crate::{
     check, finish, harness, isolate, link, load, prepare, rename, runtime, spec, terminate, weave,
     Error, Result,
@@ -160,20 +161,12 @@ pub fn merge<'ctx>(
             .iter()
             .map(|version| version.bound.clone())
             .collect();
-        let woven = weave::weave(
-            context,
-            &product,
-            &bound,
-            &natives,
-            &options.weave,
-            options.checks,
-            observe,
-        )?;
+        let mut woven = weave::weave(context, &product, &bound, &natives, options, observe)?;
         observe.after("weave", None, &product)?;
         if options.verify {
             check::check(&product)?;
         }
-        woven.scaffolds.into_iter().for_each(Scaffold::remove);
+        woven.finish();
         report.woven = woven.reports;
         report.warnings.extend(woven.warnings);
     }
@@ -182,7 +175,8 @@ pub fn merge<'ctx>(
     }
     finish::finish(&product)?;
     observe.after("finish", None, &product)?;
-    report.product_instructions = isolate::size(&product)["instructions"];
+    report.product_size = ProductSize::of(&product);
+    report.product_instructions = report.product_size.total();
     Ok(Product {
         module: product,
         copies,

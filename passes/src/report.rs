@@ -1,5 +1,6 @@
 //! What a merge did, for people and as JSON.
 
+use crate::size::ProductSize;
 use serde::Serialize;
 
 /// The report of one merge (`--report FILE`).
@@ -11,6 +12,8 @@ pub struct MergeReport {
     pub woven: Vec<crate::weave::FunctionReport>,
     /// Instructions in the product, runtime included.
     pub product_instructions: usize,
+    /// What they are for.
+    pub product_size: ProductSize,
     /// Things the user should know of; none of them stops the merge.
     pub warnings: Vec<String>,
 }

@@ -18,6 +18,9 @@ const LOCALE_PREFIX: &str = "p3_locale_";
 /// Functions of `runtime/version` that are woven: the way from core/ to the program's entry.
 pub(crate) const WOVEN: [&str; 3] = ["p3v_run", "p3v_user_main", "p3v_user_ctors"];
 
+/// The variable of `runtime/core` that is not 0 from when a version's alive flag is cleared.
+pub(crate) const ENDED: &str = "p3_ended";
+
 /// Marks functions of the runtime, whatever they are called after linking.
 const MARK: &str = "p3-runtime";
 

@@ -21,6 +21,9 @@ use std::collections::{HashMap, HashSet};
 /// What core/ calls when the version is over, and what that calls: does its work then.
 const AFTERWARDS: [&str; 2] = ["p3v_files_discard", "p3v_files_next"];
 
+/// The blocks that return from a version that is over: one per function, shared by all its tests.
+type DeadEnds = HashMap<Value, llvm::Block>;
+
 /// Adds the tests; returns how many functions of the version can end it. `bound` are the names of libc that the
 /// program refers to and the runtime stands in for.
 pub(crate) fn terminate(module: &Module, bound: &[String]) -> Result<usize> {
@@ -49,6 +52,7 @@ pub(crate) fn terminate(module: &Module, bound: &[String]) -> Result<usize> {
         function.remove_attribute("noreturn");
         function.remove_attribute("willreturn");
     }
+    let mut dead_ends = DeadEnds::new();
     for function in llvm::functions(module) {
         if function.is_declaration()
             || function == die
@@ -64,13 +68,13 @@ pub(crate) fn terminate(module: &Module, bound: &[String]) -> Result<usize> {
             .collect();
         for call in calls {
             if call.called_function().is_some_and(is_switch) {
-                return_if_dead_after(switch_earlier(call, errno), alive, errno);
+                return_if_dead_after(switch_earlier(call, errno), alive, errno, &mut dead_ends);
             } else {
-                return_if_dead_after(call, alive, errno);
+                return_if_dead_after(call, alive, errno, &mut dead_ends);
             }
         }
         if ending.through_pointer && graph.address_taken.contains(&function) {
-            return_if_dead_at_entry(function, alive);
+            return_if_dead_at_entry(function, alive, &mut dead_ends);
         }
     }
     Ok(ending.functions.len())
@@ -219,7 +223,7 @@ fn end_of(call: Value, errno: Value) -> Value {
     }
 }
 
-fn return_if_dead_after(call: Value, alive: Value, errno: Value) {
+fn return_if_dead_after(call: Value, alive: Value, errno: Value, dead_ends: &mut DeadEnds) {
     call.remove_call_attribute("noreturn");
     // A musttail call stands right before its return.
     if call.is_must_tail() || call.opcode() == LLVMOpcode::LLVMCallBr {
@@ -234,10 +238,10 @@ fn return_if_dead_after(call: Value, alive: Value, errno: Value) {
             (edge, target)
         }
     };
-    add_test(check_block, rest, alive, Some(call));
+    add_test(check_block, rest, alive, Some(call), dead_ends);
 }
 
-fn return_if_dead_at_entry(function: Value, alive: Value) {
+fn return_if_dead_at_entry(function: Value, alive: Value, dead_ends: &mut DeadEnds) {
     let Some(entry) = function.blocks().into_iter().next() else {
         return;
     };
@@ -250,13 +254,21 @@ fn return_if_dead_at_entry(function: Value, alive: Value) {
         return;
     };
     let rest = first.split_before("alive");
-    add_test(entry, rest, alive, None);
+    add_test(entry, rest, alive, None, dead_ends);
 }
 
 /// Replaces the branch at the end of `block` by: alive ? go to `rest` : return.
-fn add_test(block: llvm::Block, rest: llvm::Block, alive: Value, location: Option<Value>) {
+fn add_test(
+    block: llvm::Block,
+    rest: llvm::Block,
+    alive: Value,
+    location: Option<Value>,
+    dead_ends: &mut DeadEnds,
+) {
     let function = block.parent();
-    let dead = append_block(function, "dead");
+    let dead = *dead_ends
+        .entry(function)
+        .or_insert_with(|| dead_end(function));
     if let Some(old) = block.terminator() {
         old.erase_instruction();
     }
@@ -264,13 +276,14 @@ fn add_test(block: llvm::Block, rest: llvm::Block, alive: Value, location: Optio
     if let Some(call) = location {
         builder.set_location_of(call);
     }
-    let types = Types::of_function(function);
-    let flag = builder.load(types.integer(8), alive);
+    let flag = builder.load(Types::of_function(function).integer(8), alive);
     builder.conditional_branch(builder.is_zero(flag), dead, rest);
-    let builder = Builder::at_end(dead);
-    if let Some(call) = location {
-        builder.set_location_of(call);
-    }
+}
+
+/// A block that returns any value.
+fn dead_end(function: Value) -> llvm::Block {
+    let dead = append_block(function, "dead");
     let result = function.value_type().return_type();
-    builder.ret((!result.is_void()).then(|| result.zero()));
+    Builder::at_end(dead).ret((!result.is_void()).then(|| result.zero()));
+    dead
 }

@@ -22,6 +22,7 @@
 int p3_owner = P3_NOBODY;
 int p3_here = P3_NOBODY;
 int p3_only = P3_NOBODY;
+unsigned char p3_ended;
 
 extern char **environ;
 

@@ -13,6 +13,7 @@ static char **user_argv;
 static char **user_envp;
 
 void p3v_die(enum p3_end end, int value) {
+  p3_ended = 1;
   p3v_alive = 0;
   /* In a child that another version forked, this one only leaves the stack. */
   if (p3_only >= 0 && p3_only != p3v_index)

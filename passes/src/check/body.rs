@@ -6,7 +6,7 @@
 use super::plain::{is_phi, numbers_of};
 use crate::llvm::{Block, Type, Value};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An edge: a block and the index of a successor of its terminator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -52,9 +52,9 @@ pub(super) struct Body {
     /// The lock-step function: addresses of fields of frames that it fills.
     pub(super) frame_fields: HashMap<Value, Cell>,
     /// The lock-step function: frames.
-    frames: Vec<Value>,
+    frames: HashSet<Value>,
     /// The lock-step function: calls of the continuation.
-    pub(super) departures: Vec<Value>,
+    pub(super) departures: HashSet<Value>,
 }
 
 /// A call of a continuation: (frame, number, stop), the frame being memory of the caller.
@@ -128,8 +128,8 @@ impl Body {
             cells: HashMap::new(),
             controls: HashMap::new(),
             frame_fields: HashMap::new(),
-            frames: Vec::new(),
-            departures: Vec::new(),
+            frames: HashSet::new(),
+            departures: HashSet::new(),
         };
         match is_continuation {
             true => body.read_continuation(members)?,
@@ -144,7 +144,7 @@ impl Body {
         self.departures = instructions().filter(|&call| is_departure(call)).collect();
         for call in &self.departures {
             let operands = call.operands();
-            self.frames.push(operands[0]);
+            self.frames.insert(operands[0]);
             for (operand, control) in [(operands[1], Control::State), (operands[2], Control::Stop)]
             {
                 let memory = is_load(operand).then(|| operand.operand(0)).flatten();
@@ -291,6 +291,22 @@ impl Body {
 
     pub(super) fn target(&self, edge: Edge) -> u32 {
         self.blocks[edge.from as usize].successors[edge.successor as usize]
+    }
+
+    /// Whether an edge is taken only if no version has ended: its block has just found that out.
+    pub(super) fn shows_all_alive(&self, edge: Edge) -> bool {
+        let block = &self.blocks[edge.from as usize];
+        let is_branch =
+            block.terminator.opcode() == LLVMOpcode::LLVMBr && block.successors.len() == 2;
+        let condition = block.terminator.operand(0).filter(|_| is_branch);
+        let tested = condition.and_then(super::tests_ended);
+        let Some((load, _)) = tested.filter(|(_, has_ended)| *has_ended == (edge.successor == 1))
+        else {
+            return false;
+        };
+        // A call may end a version, so none stands in between.
+        let mut last = block.body.iter().rev();
+        last.find(|&&i| i == load || i.is_call()) == Some(&load)
     }
 
     /// The only edge to a block.

@@ -2,7 +2,8 @@
 //!
 //! Input: the product after weave and before its scaffold is removed: the versions' plain functions `_PPi_f` stand
 //! beside the product functions `_PP_f` and their continuations, every value that crosses nodes is in memory.
-//! What comes behind the checker is LLVM's own (mem2reg, merging of blocks, globaldce). Guarantee: for every version, what a product function does along
+//! What comes behind the checker is LLVM's own (mem2reg, merging of blocks, globaldce) and what `weave/scaffold.rs`
+//! does to frames. Guarantee: for every version, what a product function does along
 //! any path is what the version's plain function does along one of its own paths: the same instructions in the
 //! same order on the same version's values, the same branches by the version's own conditions, the same
 //! arguments and result. What belongs to no version can neither change nor read a version's memory.
@@ -38,10 +39,11 @@ use std::collections::HashMap;
 use walk::{Member, Numbers, Walk};
 
 /// Calls that weave may insert: functions of runtime/core that leave the versions' memory alone.
-const GLUE_CALLS: [&str; 5] = [
+const GLUE_CALLS: [&str; 6] = [
     "p3_enter",
     "p3_touch",
     "p3_parted",
+    "p3_dispatch",
     "p3_spec_evaluate",
     "p3_spec_compared",
 ];
@@ -253,6 +255,24 @@ fn tested_flag(condition: Value) -> Option<(usize, bool)> {
     };
     zero.is_null().then_some((version, has_ended))
 }
+
+/// The load of the runtime's flag that some version has ended that a comparison tests, and whether it holds then.
+fn tests_ended(condition: Value) -> Option<(Value, bool)> {
+    if !condition.is_instruction() || condition.opcode() != LLVMOpcode::LLVMICmp {
+        return None;
+    }
+    let (load, zero) = (condition.operand(0)?, condition.operand(1)?);
+    let flag = body::is_load(load).then(|| load.operand(0)).flatten()?;
+    let is_flag = flag.is_global() && flag.name_text() == ENDED && zero.is_null();
+    match condition.operation() {
+        EQUAL if is_flag => Some((load, false)),
+        NOT_EQUAL if is_flag => Some((load, true)),
+        _ => None,
+    }
+}
+
+/// The runtime's flag that is set when the first version ends, before that version's own is cleared.
+const ENDED: &str = "p3_ended";
 
 /// LLVM's numbers of predicates.
 const EQUAL: u32 = 32;

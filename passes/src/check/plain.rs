@@ -320,6 +320,30 @@ impl Plain {
         super::walk::cycle_in(self.blocks.len(), &edges, is_idle).is_some()
     }
 
+    /// Where the version goes if it has not ended, if `pos` is before a test of that and nothing else.
+    pub(super) fn behind_alive_test(&self, pos: Pos, version: usize) -> Option<u32> {
+        let block = self.blocks.get(pos.block as usize)?;
+        let rest = block.body.get(pos.index as usize..)?;
+        let &[load, comparison] = rest else {
+            return None;
+        };
+        let is_test = block.successors.len() == 2
+            && block.terminator.operand(0) == Some(comparison)
+            && comparison.operand(0) == Some(load)
+            && super::tested_flag(comparison) == Some((version, true));
+        let is_only_tested =
+            || load.users() == [comparison] && comparison.users() == [block.terminator];
+        (is_test && is_only_tested()).then(|| block.successors[1])
+    }
+
+    /// Where the version is when it goes from one block to another.
+    pub(super) fn entering(&self, from: u32, target: u32) -> Pos {
+        match self.blocks[target as usize].phis.is_empty() {
+            true => self.start(target),
+            false => Pos::on_edge(from, target),
+        }
+    }
+
     pub(super) fn start(&self, block: u32) -> Pos {
         self.normal(Pos { block, index: 0 })
     }

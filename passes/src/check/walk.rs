@@ -405,6 +405,12 @@ impl<'a> Walk<'a> {
                 };
                 Facts::gather(&self.body, Some(edge), self.truth, moved)
             };
+            if let Some(alive) = plain.behind_alive_test(pos, self.members[k].version) {
+                if self.body.shows_all_alive(edge) {
+                    push_new(&mut list, plain.entering(pos.block, alive));
+                }
+                continue;
+            }
             if pos == Pos::GUARD {
                 match self.is_active(k, facts.get_or_insert_with(gather)) {
                     Some(true) => push_new(&mut list, plain.start(0)),
@@ -427,13 +433,7 @@ impl<'a> Walk<'a> {
             let target =
                 known.and_then(|known| decide(block.terminator, &block.successors, &known));
             if let Some(target) = target {
-                push_new(
-                    &mut list,
-                    match plain.blocks[target as usize].phis.is_empty() {
-                        true => plain.start(target),
-                        false => Pos::on_edge(pos.block, target),
-                    },
-                );
+                push_new(&mut list, plain.entering(pos.block, target));
             }
         }
         // What phis select of the results is a result, too.
@@ -1495,16 +1495,13 @@ impl<'a> Walk<'a> {
 
     /// The continuation that versions leave to, if they can.
     pub(super) fn continuation(&self) -> Checked<Option<Value>> {
-        let mut callees: Vec<Value> = self
-            .body
-            .departures
-            .iter()
+        let departures = self.body.departures.iter();
+        let callees: HashSet<Value> = departures
             .filter_map(|call| call.called_function())
             .collect();
-        callees.dedup();
-        match callees[..] {
-            [] => Ok(None),
-            [callee] => Ok(Some(callee)),
+        let mut callees = callees.into_iter();
+        match (callees.next(), callees.next()) {
+            (callee, None) => Ok(callee),
             _ => Err("versions leave to two functions".into()),
         }
     }
@@ -1607,7 +1604,7 @@ fn field_of(all: Value, field: u32) -> Value {
 /// test is compared with the other versions' or kept in a cell.
 pub(super) fn is_flag_of_glue(load: Value) -> bool {
     let branches_only = |comparison: Value| {
-        tested_flag(comparison).is_some()
+        (tested_flag(comparison).is_some() || super::tests_ended(comparison).is_some())
             && comparison.users().into_iter().all(|user| {
                 matches!(
                     user.opcode(),

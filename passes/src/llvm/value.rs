@@ -22,6 +22,7 @@ extern "C" {
     fn p3_promote(function: LLVMValueRef, allocas: *const LLVMValueRef, count: usize);
     fn p3_merge_blocks(function: LLVMValueRef);
     fn p3_fold_branches(function: LLVMValueRef);
+    fn p3_forward_blocks(function: LLVMValueRef);
     fn p3_make_subprogram(function: LLVMValueRef, like: LLVMValueRef) -> LLVMMetadataRef;
     fn p3_inline_location(copy: LLVMValueRef, original: LLVMValueRef, subprogram: LLVMMetadataRef);
     fn p3_drop_alias_scopes(instruction: LLVMValueRef);
@@ -369,6 +370,11 @@ impl Value {
     /// Decides branches whose conditions are known, and removes and merges blocks accordingly.
     pub(crate) fn fold_branches(self) {
         unsafe { p3_fold_branches(self.0) }
+    }
+
+    /// Removes blocks that only branch on, phis that are one value, and branches by constants.
+    pub(crate) fn forward_blocks(self) {
+        unsafe { p3_forward_blocks(self.0) }
     }
 
     /// Gives a function made by p3-ir an artificial subprogram, if `like` has one.

@@ -4,8 +4,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm/ADT/StringSet.h>
-#include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Analysis/ConstantFolding.h>
+#include <llvm/Analysis/InstructionSimplify.h>
+#include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/Comdat.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -186,35 +187,74 @@ void p3_promote(LLVMValueRef Fn, const LLVMValueRef *Allocas, size_t Count) {
   auto *F = cast<Function>(unwrap(Fn));
   EliminateUnreachableBlocks(*F);
   DominatorTree DT(*F);
-  std::vector<AllocaInst *> Promotable;
-  for (size_t I = 0; I < Count; I++)
-    Promotable.push_back(cast<AllocaInst>(unwrap(Allocas[I])));
-  PromoteMemToReg(Promotable, DT);
+  // LLVM keeps a list of all allocas' values for every block on its way: few at a time bound that.
+  const size_t AtOnce = 256;
+  for (size_t I = 0; I < Count; I += AtOnce) {
+    std::vector<AllocaInst *> Promotable;
+    for (size_t J = I; J < std::min(I + AtOnce, Count); J++)
+      Promotable.push_back(cast<AllocaInst>(unwrap(Allocas[J])));
+    PromoteMemToReg(Promotable, DT);
+  }
 }
 
-void p3_merge_blocks(LLVMValueRef Fn) {
-  auto *F = cast<Function>(unwrap(Fn));
-  for (auto I = F->begin(); I != F->end();) {
+static void mergeBlocks(Function &F) {
+  for (auto I = F.begin(); I != F.end();) {
     BasicBlock *BB = &*I++;
     MergeBlockIntoPredecessor(BB);
   }
 }
 
-// Decides branches on comparisons of constants and on constants; removes blocks that nothing reaches then and merges
-// those that follow each other.
+void p3_merge_blocks(LLVMValueRef Fn) { mergeBlocks(*cast<Function>(unwrap(Fn))); }
+
+// Conditions of constants become constants, phis of one value that value, and what that makes unreachable goes.
+static bool foldConstants(Function &F) {
+  DominatorTree DT(F);
+  const DataLayout &DL = F.getParent()->getDataLayout();
+  SimplifyQuery Q(DL, nullptr, &DT);
+  bool Changed = false;
+  for (BasicBlock &BB : F)
+    for (auto It = BB.begin(); It != BB.end();) {
+      Instruction *I = &*It++;
+      Value *V = nullptr;
+      if (isa<PHINode>(I))
+        V = simplifyInstruction(I, Q);
+      else if (isa<CmpInst>(I) || I->getOpcode() == Instruction::And || I->getOpcode() == Instruction::Or)
+        V = ConstantFoldInstruction(I, DL);
+      if (V && V != I) {
+        I->replaceAllUsesWith(V);
+        I->eraseFromParent();
+        Changed = true;
+      }
+    }
+  for (BasicBlock &BB : F)
+    Changed |= ConstantFoldTerminator(&BB, true);
+  EliminateUnreachableBlocks(F);
+  return Changed;
+}
+
+// The same, and blocks that follow each other are merged.
 void p3_fold_branches(LLVMValueRef Fn) {
   auto *F = cast<Function>(unwrap(Fn));
-  for (BasicBlock &BB : *F)
-    for (Instruction &I : make_early_inc_range(BB))
-      if (isa<CmpInst>(I))
-        if (Constant *C = ConstantFoldInstruction(&I, F->getParent()->getDataLayout())) {
-          I.replaceAllUsesWith(C);
-          I.eraseFromParent();
-        }
-  for (BasicBlock &BB : *F)
-    ConstantFoldTerminator(&BB, true);
-  EliminateUnreachableBlocks(*F);
-  p3_merge_blocks(Fn);
+  foldConstants(*F);
+  mergeBlocks(*F);
+}
+
+// Blocks that only branch on go: their predecessors branch there.
+void p3_forward_blocks(LLVMValueRef Fn) {
+  auto *F = cast<Function>(unwrap(Fn));
+  for (int Round = 0; Round < 4 && foldConstants(*F); Round++)
+    ;
+  for (auto I = std::next(F->begin()); I != F->end();) {
+    BasicBlock *BB = &*I++;
+    auto *Br = dyn_cast<BranchInst>(BB->getFirstNonPHI());
+    if (!Br || !Br->isUnconditional() || Br->getSuccessor(0) == BB)
+      continue;
+    // LLVM looks through all predecessors each time.
+    auto *Phi = dyn_cast<PHINode>(&Br->getSuccessor(0)->front());
+    if (!Phi || Phi->getNumIncomingValues() <= 256)
+      TryToSimplifyUncondBranchFromEmptyBlock(BB);
+  }
+  mergeBlocks(*F);
 }
 
 // An artificial subprogram in the unit and file of Like's, attached to Fn; null if Like has none.

@@ -3,19 +3,32 @@
 //! `_PP_f.diverged(frame, state, stop)` keeps every value that crosses nodes in the frame. It sends the
 //! versions one after the other through copies of their own code, each up to the meeting point `stop` or to
 //! the function's end, goes on in lock-step there, and may leave lock-step again. Version k goes on at
-//! `resume_k`: 2g is the start of its node in group g, 2g+1 that node's terminator, -1 means it has returned.
+//! `resume_k`: the number of a group and of a place there (see [`Leave`]); -1 means that it has returned.
+//! What only tests that the versions have not ended is left at its start: each version makes its own test. What two
+//! versions part at by a condition is left behind it, so that the condition need not be kept.
 
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
-use super::plan::{Exit, GroupId, Plan};
+use super::plan::{Exit, GroupId, Leave, Plan};
 use super::products::{build_return, Product, Products};
-use super::scaffold::Scaffold;
+use super::scaffold::ContinuationScaffold;
 use crate::llvm::{self, Block, Builder, Module, Subprogram, Type, Types, Value};
 use crate::nodes::NodeId;
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A version that has returned resumes nowhere.
 const RETURNED: u64 = u32::MAX as u64;
+
+/// The state in which every version leaves lock-step.
+pub(super) fn state_at(group: GroupId, leave: Leave) -> u64 {
+    let place = match leave {
+        Leave::Start => 0,
+        Leave::End => 1,
+        Leave::Together(side) => 2 + side as u64,
+        Leave::Apart(side) => 4 + side as u64,
+    };
+    8 * group as u64 + place
+}
 
 /// A continuation's interface.
 pub(super) struct Continuation {
@@ -59,17 +72,12 @@ impl Continuation {
         self.first_field[k] + slot as u32
     }
 
-    /// The state in which every version stands at its terminator of `group`.
-    pub(super) fn state_at_end_of(&self, group: GroupId) -> u64 {
-        2 * group as u64 + 1
-    }
-
     /// The number of where versions meet again.
     pub(super) fn stop_at(&self, meeting: Option<GroupId>) -> u64 {
         meeting.map_or(self.nowhere, |meeting| meeting as u64)
     }
 
-    /// Writes the body, for activations that leave lock-step by `exits`; returns its scaffold.
+    /// Writes the body, for activations that leave lock-step at `exits`; returns its scaffold.
     pub(super) fn emit(
         &self,
         plan: &Plan,
@@ -77,7 +85,7 @@ impl Continuation {
         products: &Products,
         exits: BTreeSet<Exit>,
         subprogram: Option<Subprogram>,
-    ) -> Scaffold {
+    ) -> ContinuationScaffold {
         let parameters = self.function.parameters();
         let mut copier = Copier {
             plan,
@@ -91,8 +99,9 @@ impl Continuation {
         let mut fields = Vec::new();
         for (k, member) in plan.members.iter().enumerate() {
             let places = (0..member.slots.len()).map(|slot| {
-                let field = builder.field(self.frame_type, parameters[0], self.field(k, slot));
-                fields.push(field);
+                let number = self.field(k, slot);
+                let field = builder.field(self.frame_type, parameters[0], number);
+                fields.push((number, field));
                 Place::Memory(field)
             });
             copier.places.push(places.collect());
@@ -138,9 +147,11 @@ impl Continuation {
         };
         let mut parted = BTreeSet::new();
         let mut meetings = BTreeMap::new();
-        while let Some((group, meeting)) = partings.pending.pop() {
-            parted.insert(group);
-            if let Some(meeting) = meeting {
+        while let Some(exit) = partings.pending.pop() {
+            if !parted.insert(exit) {
+                continue;
+            }
+            if let Some(meeting) = exit.meeting {
                 meetings.insert(meeting, synchronous.block(meeting));
                 synchronous.emit_all(&mut partings);
             }
@@ -170,7 +181,7 @@ impl Continuation {
             } else {
                 builder.branch(state.resume_at[k]);
             }
-            self.emit_start(&copier, &state, &mut solo, k, &parted, &meetings);
+            emit_start(&copier, &state, &mut solo, k, &parted);
         }
         solo.emit_all();
         self.emit_meeting(&copier, &state, product, products, &meetings);
@@ -178,38 +189,33 @@ impl Continuation {
         let mut memory = state.resume.clone();
         memory.push(state.stop);
         memory.extend(state.results.iter().flatten().map(|(memory, _)| *memory));
-        Scaffold {
+        let waiting = self.kept_while_waiting(plan, &parted, &meetings);
+        ContinuationScaffold {
             function: self.function,
             memory,
-            fields,
+            fields: fields
+                .into_iter()
+                .map(|(number, address)| (number, address, waiting.contains(&number)))
+                .collect(),
         }
     }
 
-    /// Sends member `k` to where it goes on alone.
-    fn emit_start(
+    /// The fields of what a member may still need where it goes on after others have run.
+    fn kept_while_waiting(
         &self,
-        copier: &Copier,
-        state: &State,
-        solo: &mut Solo,
-        k: usize,
-        parted: &BTreeSet<GroupId>,
+        plan: &Plan,
+        parted: &BTreeSet<Exit>,
         meetings: &BTreeMap<GroupId, Block>,
-    ) {
-        let plan = copier.plan;
-        let types = Types::of_function(self.function);
-        let mut cases = Vec::new();
-        for &group in parted {
-            let node = plan.matched.groups[group][k];
-            let label = types.constant(32, self.state_at_end_of(group));
-            cases.push((label, solo.end(k, node)));
+    ) -> HashSet<u32> {
+        let mut kept = HashSet::new();
+        for k in 0..plan.members.len() {
+            let parted = parted.iter().flat_map(|&exit| plan.live_at_exit(k, exit));
+            let met = meetings
+                .keys()
+                .flat_map(|&group| plan.live_at_meeting(k, group));
+            kept.extend(parted.chain(met).map(|slot| self.field(k, slot)));
         }
-        for &group in meetings.keys() {
-            let node = plan.matched.groups[group][k];
-            cases.push((types.constant(32, 2 * group as u64), solo.body(k, node)));
-        }
-        let builder = copier.builder(state.resume_at[k]);
-        let resume = builder.load(types.integer(32), state.resume[k]);
-        builder.switch(resume, state.after(k), &cases);
+        kept
     }
 
     /// All versions have stopped: they have all returned, or stand at the meeting point, or some of each.
@@ -279,6 +285,30 @@ impl Continuation {
     }
 }
 
+/// Sends member `k` to where it goes on alone.
+fn emit_start(copier: &Copier, state: &State, solo: &mut Solo, k: usize, parted: &BTreeSet<Exit>) {
+    let plan = copier.plan;
+    let types = Types::of_function(copier.function);
+    let mut cases: BTreeMap<u64, Block> = BTreeMap::new();
+    let met = solo.meetings.keys().map(|&group| (group, Leave::Start));
+    for (group, leave) in met.chain(parted.iter().map(|exit| (exit.group, exit.leave))) {
+        let node = plan.matched.groups[group][k];
+        let block = match (plan.target_at_exit(k, group, leave), leave) {
+            (Some(target), _) => solo.edge(k, node, target),
+            (None, Leave::Start) => solo.body(k, node),
+            (None, _) => solo.end(k, node),
+        };
+        cases.insert(state_at(group, leave), block);
+    }
+    let builder = copier.builder(state.resume_at[k]);
+    let resume = builder.load(types.integer(32), state.resume[k]);
+    let cases: Vec<(Value, Block)> = cases
+        .into_iter()
+        .map(|(label, block)| (types.constant(32, label), block))
+        .collect();
+    builder.switch(resume, state.after(k), &cases);
+}
+
 /// The continuation's own variables (allocas, promoted at the end) and its fixed blocks.
 struct State {
     resume: Vec<Value>,
@@ -315,12 +345,11 @@ impl Surroundings for Partings<'_> {
         let block = copier.block("part");
         let types = Types::of_function(copier.function);
         let builder = copier.builder(block);
-        let (group, meeting) = exit;
-        let label = types.constant(32, self.continuation.state_at_end_of(group));
+        let label = types.constant(32, state_at(exit.group, exit.leave));
         for &resume in &self.state.resume {
             builder.store(label, resume);
         }
-        let stop = self.continuation.stop_at(meeting);
+        let stop = self.continuation.stop_at(exit.meeting);
         builder.store(types.constant(32, stop), self.state.stop);
         builder.branch(self.state.run[0]);
         self.blocks.insert(exit, block);
@@ -401,7 +430,8 @@ impl Solo<'_, '_> {
         let on = copier.block("on");
         builder.conditional_branch(is_here, arrived, on);
         let builder = copier.builder(arrived);
-        builder.store(types.constant(32, 2 * group as u64), self.state.resume[k]);
+        let label = types.constant(32, state_at(group, Leave::Start));
+        builder.store(label, self.state.resume[k]);
         builder.branch(self.state.after(k));
         copier.builder(on)
     }

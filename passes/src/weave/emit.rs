@@ -5,7 +5,7 @@
 //! are promoted to SSA values afterwards, in a continuation they are fields of the frame.
 
 use super::lockstep_checks::Parting;
-use super::plan::{is_static_alloca, Exit, GroupId, Plan};
+use super::plan::{is_static_alloca, Exit, GroupId, Leave, Plan};
 use super::products::Products;
 use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
 use crate::nodes::NodeId;
@@ -139,7 +139,7 @@ impl Copier<'_> {
 
 /// What differs between the two places where versions run in lock-step.
 pub(super) trait Surroundings {
-    /// The block that all versions go to when they cannot go on together.
+    /// The block that all versions go to when they leave lock-step there.
     fn exit(&mut self, copier: &Copier, exit: Exit) -> Block;
 
     /// Ends the function with the members' return values.
@@ -193,6 +193,10 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let plan = copier.plan;
         let nodes = &plan.matched.groups[group];
         let mut builder = copier.builder(self.blocks[&group]);
+        if plan.tests_alive[group] {
+            self.emit_alive_test(group, &builder, surroundings);
+            return;
+        }
         let mut copies: Vec<Copies> = vec![Copies::new(); nodes.len()];
         let is_call = nodes
             .iter()
@@ -230,6 +234,25 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         self.emit_end(group, &builder, &mut copies, surroundings);
     }
 
+    /// Goes on if no version has ended. Otherwise each makes its own test, outside lock-step.
+    fn emit_alive_test(
+        &mut self,
+        group: GroupId,
+        builder: &Builder,
+        surroundings: &mut dyn Surroundings,
+    ) {
+        let plan = self.copier.plan;
+        let nodes = plan.matched.groups[group].iter().enumerate();
+        let alive: Vec<NodeId> = nodes
+            .map(|(k, &node)| plan.graphs[k].nodes[node].successors[1])
+            .collect();
+        let ended = self.products.forks.any_has_ended(builder);
+        let exit = self.copier.plan.exit(group, Leave::Start);
+        let exit = surroundings.exit(self.copier, exit);
+        let next = self.follow(group, Leave::Start, &alive, surroundings);
+        builder.conditional_branch(ended, exit, next);
+    }
+
     /// Copies a node that is run only if the member's version has not ended; returns a builder for what follows.
     fn copy_if_alive(
         &self,
@@ -259,7 +282,8 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .iter()
             .map(|&version| self.products.forks.has_ended(builder, version))
             .reduce(|any, one| builder.or(any, one));
-        let exit = surroundings.exit(self.copier, self.copier.plan.exit(group));
+        let exit = self.copier.plan.exit(group, Leave::End);
+        let exit = surroundings.exit(self.copier, exit);
         let on = self.copier.block("on");
         match ended {
             Some(ended) => builder.conditional_branch(ended, exit, on),
@@ -331,17 +355,18 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         })
     }
 
-    /// Where the members go together if each goes to its node in `targets`.
+    /// Where the members go together if each goes to its node in `targets`; the exit, if these do not match.
     fn follow(
         &mut self,
         group: GroupId,
+        leave: Leave,
         targets: &[NodeId],
         surroundings: &mut dyn Surroundings,
     ) -> Block {
         match self.copier.plan.group_of_targets(targets) {
             Some(next) => self.edge(group, next),
             None => {
-                let exit = self.copier.plan.exit_to(group, targets);
+                let exit = self.copier.plan.exit_to(group, leave, targets);
                 surroundings.exit(self.copier, exit)
             }
         }
@@ -380,7 +405,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         match (opcode, terminators) {
             _ if is_plain_jump => {
                 let targets: Vec<NodeId> = successors.iter().map(|s| s[0]).collect();
-                let next = self.follow(group, &targets, surroundings);
+                let next = self.follow(group, Leave::Together(0), &targets, surroundings);
                 builder.branch(next);
             }
             (Some(LLVMOpcode::LLVMRet), Some(all)) => {
@@ -405,7 +430,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 self.emit_switch(group, builder, &all, &successors, copies, surroundings);
             }
             _ => {
-                let exit = surroundings.exit(copier, copier.plan.exit(group));
+                let exit = surroundings.exit(copier, copier.plan.exit(group, Leave::End));
                 builder.branch(exit);
             }
         }
@@ -435,7 +460,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let mut differs = Vec::new();
         for (k, &condition) in conditions.iter().enumerate().skip(1) {
             if condition.ty() != first.ty() {
-                let exit = surroundings.exit(copier, copier.plan.exit(group));
+                let exit = surroundings.exit(copier, copier.plan.exit(group, Leave::End));
                 builder.branch(exit);
                 return None;
             }
@@ -450,8 +475,23 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .iter()
             .copied()
             .reduce(|any, one| builder.or(any, one))?;
-        let mut exit = surroundings.exit(copier, copier.plan.exit(group));
-        if self.products.checks.divergence && !self.tests_alive(group) {
+        let is_branch = terminators[0].opcode() == LLVMOpcode::LLVMBr;
+        let mut exit = if is_branch && terminators.len() == 2 {
+            // With two versions the first one's condition tells where both go.
+            let apart = copier.block("apart");
+            let mut side = |side| {
+                let exit = copier.plan.exit(group, Leave::Apart(side));
+                surroundings.exit(copier, exit)
+            };
+            let (then, otherwise) = (side(0), side(1));
+            builder
+                .followed_by(apart)
+                .conditional_branch(first, then, otherwise);
+            apart
+        } else {
+            surroundings.exit(copier, copier.plan.exit(group, Leave::End))
+        };
+        if self.products.checks.divergence && !self.may_test_alive(group) {
             exit = self.emit_report(builder, terminators, &differs, exit);
         }
         let together = copier.block("together");
@@ -459,8 +499,8 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         Some((copier.builder(together), first))
     }
 
-    /// Whether the group ends with the test that the versions have not ended.
-    fn tests_alive(&self, group: GroupId) -> bool {
+    /// Whether a member ends with the test that its version has not ended.
+    fn may_test_alive(&self, group: GroupId) -> bool {
         let plan = self.copier.plan;
         let nodes = &plan.matched.groups[group];
         nodes.iter().enumerate().any(|(k, &node)| {
@@ -501,20 +541,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         copies: &mut [Copies],
         surroundings: &mut dyn Surroundings,
     ) {
-        let plan = self.copier.plan;
-        // A version may have the branch the other way round.
-        let inverted: Vec<bool> = (0..successors.len())
-            .map(|k| {
-                let group_of = |member: usize, node: NodeId| plan.matched.group_of[member][node];
-                let same = |a: usize, b: usize| {
-                    let first = group_of(0, successors[0][a]);
-                    first.is_some() && first == group_of(k, successors[k][b])
-                };
-                let straight = usize::from(same(0, 0)) + usize::from(same(1, 1));
-                let crossed = usize::from(same(0, 1)) + usize::from(same(1, 0));
-                crossed > straight
-            })
-            .collect();
+        let inverted = self.copier.plan.inverted(group);
         let Some((rest, condition)) =
             self.compare(group, builder, terminators, &inverted, copies, surroundings)
         else {
@@ -526,7 +553,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 .zip(&inverted)
                 .map(|(s, &inverted)| s[index ^ usize::from(inverted)])
                 .collect();
-            self.follow(group, &targets, surroundings)
+            self.follow(group, Leave::Together(index), &targets, surroundings)
         };
         let (then, otherwise) = (side(0), side(1));
         let branch = rest.conditional_branch(condition, then, otherwise);
@@ -571,7 +598,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                         .unwrap_or(successors[0])
                 })
                 .collect();
-            self.follow(group, &targets, surroundings)
+            self.follow(group, Leave::End, &targets, surroundings)
         };
         let default = targets_of(None);
         let mut cases = Vec::new();

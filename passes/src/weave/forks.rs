@@ -16,6 +16,8 @@ pub(super) struct Forks {
     through_pointer: bool,
     /// The versions' alive flags.
     alive: Vec<Value>,
+    /// The runtime's flag that is set as soon as any version has ended.
+    ended: Value,
 }
 
 impl Forks {
@@ -32,6 +34,8 @@ impl Forks {
             functions: HashSet::new(),
             through_pointer: false,
             alive,
+            ended: llvm::global_named(module, runtime::ENDED)
+                .ok_or_else(|| Error::internal("weave", format!("no {}", runtime::ENDED)))?,
         };
         for (version, bound) in bound.iter().enumerate() {
             for name in bound.iter().filter(|name| libc::returns_in_child(name)) {
@@ -99,6 +103,12 @@ impl Forks {
             }
             None => self.through_pointer,
         }
+    }
+
+    /// Whether any version may have ended, as a condition.
+    pub(super) fn any_has_ended(&self, builder: &Builder) -> Value {
+        let ended = builder.load(Types::of_function(self.ended).integer(8), self.ended);
+        builder.not_equal(ended, ended.ty().zero())
     }
 
     /// Whether `version` has ended, as a condition.

@@ -4,15 +4,15 @@
 //! Where the versions cannot go on together it spills what is live into a frame and lets the continuation
 //! finish the activation.
 
-use super::continuation::Continuation;
+use super::continuation::{state_at, Continuation};
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
-use super::plan::{Exit, GroupId, Plan};
+use super::plan::{Exit, Plan};
 use super::products::{build_return, call_apart, Product, Products, SoloCall};
-use super::scaffold::Scaffold;
+use super::scaffold::{Scaffold, Spill};
 use crate::llvm::{Block, Builder, Subprogram, Type, Types, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Writes the body of `product`; returns how versions may leave lock-step, and the scaffold.
+/// Writes the body of `product`; returns where versions may leave lock-step, and the scaffold.
 pub(super) fn emit(
     plan: &Plan,
     product: &Product,
@@ -88,18 +88,15 @@ pub(super) fn emit(
         )
         .branch(start);
     synchronous.emit_all(&mut exits);
-    exits.spill(&copier, product);
+    let spills = exits.spill(&copier, product);
     let scaffold = Scaffold {
         function: product.function,
         memory: promotable,
-        fields: Vec::new(),
+        spills,
+        continuation: None,
     };
     (exits.blocks.into_keys().collect(), scaffold)
 }
-
-/// How many exits share the code that fills the frame. Their values meet in phis, so that the code grows with
-/// the number of values and not with that times the number of exits.
-const EXITS_PER_SPILL: usize = 32;
 
 fn builder_before(entry: Block) -> Builder {
     Builder::before(entry.instructions()[0])
@@ -148,52 +145,30 @@ struct Exits<'a, 'm, 'ctx> {
 
 impl Exits<'_, '_, '_> {
     /// Completes the exits: what is live goes into a frame, and the continuation finishes the activation.
-    fn spill(&self, copier: &Copier, product: &Product) {
+    fn spill(&self, copier: &Copier, product: &Product) -> Vec<Spill> {
         let types = Types::of_function(copier.function);
+        let mut spills = Vec::new();
         let exits: Vec<(Exit, Block)> = self.blocks.iter().map(|(&e, &b)| (e, b)).collect();
-        for chunk in exits.chunks(EXITS_PER_SPILL) {
-            let spill = copier.block("spill");
+        for (exit, block) in exits {
             let plan = copier.plan;
-            let live_at = |k: usize, group: GroupId| {
-                let node = plan.matched.groups[group][k];
-                plan.members[k].live_at_end[node].iter().copied()
-            };
-            let live: Vec<BTreeSet<usize>> = (0..plan.members.len())
-                .map(|k| {
-                    chunk
-                        .iter()
-                        .flat_map(|&((group, _), _)| live_at(k, group))
-                        .collect()
-                })
-                .collect();
-            for &((group, meeting), block) in chunk {
-                let builder = copier.builder(block);
-                let state = self.continuation.state_at_end_of(group);
-                let stop = self.continuation.stop_at(meeting);
-                builder.store(types.constant(32, state), self.state);
-                builder.store(types.constant(32, stop), self.stop);
-                // What only the other exits need would otherwise stay alive, with phis all over the function.
-                for (k, all) in live.iter().enumerate() {
-                    let here: BTreeSet<usize> = live_at(k, group).collect();
-                    for &slot in all.difference(&here) {
-                        let value = plan.members[k].slots[slot];
-                        copier.write(&builder, k, value, value.ty().undefined());
-                    }
-                }
-                builder.branch(spill);
-            }
-            let builder = copier.builder(spill);
+            let builder = copier.builder(block);
+            let stop = self.continuation.stop_at(exit.meeting);
+            builder.store(
+                types.constant(32, state_at(exit.group, exit.leave)),
+                self.state,
+            );
+            builder.store(types.constant(32, stop), self.stop);
             // Allocated here and not at the entry: most activations never leave lock-step.
             let frame = builder.alloca(self.continuation.frame_type, "frame");
-            for (k, live) in live.iter().enumerate() {
-                for &slot in live {
+            let mut fields = Vec::new();
+            for k in 0..plan.members.len() {
+                for slot in plan.live_at_exit(k, exit).collect::<BTreeSet<usize>>() {
                     let value = plan.members[k].slots[slot];
                     let value = copier.read(&builder, k, value, &mut Copies::new());
                     let field = self.continuation.field(k, slot);
-                    builder.store(
-                        value,
-                        builder.field(self.continuation.frame_type, frame, field),
-                    );
+                    let address = builder.field(self.continuation.frame_type, frame, field);
+                    builder.store(value, address);
+                    fields.push((field, address));
                 }
             }
             let state = builder.load(types.integer(32), self.state);
@@ -201,8 +176,15 @@ impl Exits<'_, '_, '_> {
             let arguments = [frame, state, stop];
             let call = builder.call(self.continuation.ty, self.continuation.function, &arguments);
             let returns = !product.ty.return_type().is_void();
-            builder.ret(returns.then_some(call));
+            let end = builder.ret(returns.then_some(call));
+            spills.push(Spill {
+                frame,
+                fields,
+                call,
+                end,
+            });
         }
+        spills
     }
 }
 

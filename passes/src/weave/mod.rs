@@ -25,11 +25,10 @@ mod scaffold;
 mod specs;
 
 use crate::align;
-use crate::finish::Checks;
 use crate::llvm::{self, Context, Module, Value};
 use crate::native::Natives;
 use crate::nodes::Graph;
-use crate::pipeline::Observer;
+use crate::pipeline::{Observer, Options};
 use crate::{rename, runtime, spec, Result};
 use continuation::Continuation;
 use forks::Forks;
@@ -38,7 +37,7 @@ pub(crate) use model::MEMBERS;
 use model::{Model, Models};
 use plan::Plan;
 use products::{Product, Products};
-pub(crate) use scaffold::Scaffold;
+use scaffold::Scaffold;
 use serde::Serialize;
 use specs::Equal;
 use std::collections::{BTreeSet, HashMap};
@@ -81,8 +80,20 @@ pub struct WeaveOptions {
 /// What weaving did, and what it leaves standing for the checker.
 pub(crate) struct Woven {
     pub(crate) reports: Vec<FunctionReport>,
-    pub(crate) scaffolds: Vec<Scaffold>,
+    scaffolds: Vec<Scaffold>,
+    /// The product functions and the numbers of their members.
+    functions: Vec<(Value, usize)>,
     pub(crate) warnings: Vec<String>,
+}
+
+impl Woven {
+    /// Brings all product functions into their final form.
+    pub(crate) fn finish(&mut self) {
+        self.scaffolds.drain(..).for_each(Scaffold::remove);
+        for (function, members) in self.functions.drain(..) {
+            scaffold::settle_activations(function, members);
+        }
+    }
 }
 
 /// Weaves the versions' functions in `module`. `bound[i]` are the names of libc that version i's program refers
@@ -92,11 +103,11 @@ pub(crate) fn weave<'ctx>(
     module: &Module<'ctx>,
     bound: &[Vec<String>],
     natives: &Natives,
-    options: &WeaveOptions,
-    checks: Checks,
+    options: &Options,
     observe: &mut dyn Observer,
 ) -> Result<Woven> {
     let count = bound.len();
+    let (verify, checks, options) = (options.verify, options.checks, &options.weave);
     let forks = Forks::of(module, bound)?;
     let specs = model::compile(&options.specs)?;
     let files: Vec<(PathBuf, &Path)> = options
@@ -178,16 +189,25 @@ pub(crate) fn weave<'ctx>(
         Vec::new()
     };
     let products = Products::new(module, all, &forks, &lockstep_checks, apart);
-    let mut scaffolds = Vec::new();
+    let (mut scaffolds, mut functions) = (Vec::new(), Vec::new());
     for (product, report) in products.all.iter().zip(report_of) {
         let model = models.implement(module, product, &reports[report].name)?;
-        reports[report].matched = match &model {
-            Model::None => weave_function(module, product, &products, &group_of, &mut scaffolds),
-            Model::Alone => reports[report].nodes[0],
-            Model::Around(woven) => {
-                weave_function(module, woven, &products, &group_of, &mut scaffolds)
+        let woven = match &model {
+            Model::None => product,
+            Model::Around(woven) => woven,
+            Model::Alone => {
+                reports[report].matched = reports[report].nodes[0];
+                continue;
             }
         };
+        let (matched, scaffold) = weave_function(module, woven, &products, &group_of);
+        reports[report].matched = matched;
+        functions.push((woven.function, woven.present().len()));
+        // Only the checker looks at scaffolds: without it they need not pile up.
+        match verify {
+            true => scaffolds.push(scaffold),
+            false => scaffold.remove(),
+        }
     }
     products.emit_dispatchers();
     let reason = |name: &str| {
@@ -198,6 +218,7 @@ pub(crate) fn weave<'ctx>(
     Ok(Woven {
         reports,
         scaffolds,
+        functions,
         warnings,
     })
 }
@@ -254,14 +275,13 @@ fn plain_name(function: Value, version: usize) -> String {
         .map_or(name.clone(), str::to_string)
 }
 
-/// Writes one product function; returns how many nodes are matched.
+/// Writes one product function; returns how many nodes are matched, and its scaffold.
 fn weave_function(
     module: &Module,
     product: &Product,
     products: &Products,
     group_of: &HashMap<Value, usize>,
-    scaffolds: &mut Vec<Scaffold>,
-) -> usize {
+) -> (usize, Scaffold) {
     let graphs: Vec<Graph> = product.present().into_iter().map(Graph::of).collect();
     let matched = align::match_nodes(&graphs, &|callee| group_of.get(&callee).copied());
     let matched_count = matched.groups.len();
@@ -276,9 +296,8 @@ fn weave_function(
         .iter()
         .find_map(|member| product.function.make_subprogram(*member));
     let continuation = Continuation::declare(module, &plan, product);
-    let (exits, scaffold): (BTreeSet<_>, _) =
+    let (exits, mut scaffold): (BTreeSet<_>, _) =
         lockstep::emit(&plan, product, products, &continuation, subprogram);
-    scaffolds.push(scaffold);
     if exits.is_empty() {
         continuation.function.delete_function();
     } else {
@@ -286,7 +305,8 @@ fn weave_function(
             .present()
             .iter()
             .find_map(|member| continuation.function.make_subprogram(*member));
-        scaffolds.push(continuation.emit(&plan, product, products, exits, subprogram));
+        let rest = continuation.emit(&plan, product, products, exits, subprogram);
+        scaffold.continuation = Some(rest);
     }
-    matched_count
+    (matched_count, scaffold)
 }

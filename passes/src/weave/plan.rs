@@ -5,22 +5,43 @@ use crate::align::NodeMatch;
 use crate::llvm::Value;
 use crate::nodes::{Graph, NodeId};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Index of a group of matched nodes.
 pub(crate) type GroupId = usize;
 
-/// How versions leave lock-step: at the end of which group, and where they meet again.
-pub(crate) type Exit = (GroupId, Option<GroupId>);
+/// Where versions stand when they leave lock-step at a group.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Leave {
+    /// At the start of their nodes.
+    Start,
+    /// At the ends of their nodes, before the terminators.
+    End,
+    /// Behind the terminators: the first version takes this successor, and the others what corresponds to it.
+    Together(usize),
+    /// The same, but the second of two versions takes its other branch.
+    Apart(usize),
+}
+
+/// A way out of lock-step.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Exit {
+    pub(crate) group: GroupId,
+    pub(crate) leave: Leave,
+    /// Where the versions meet again.
+    pub(crate) meeting: Option<GroupId>,
+}
 
 /// A product function to be: the members' graphs and what was derived from them.
 pub(crate) struct Plan {
     pub(crate) graphs: Vec<Graph>,
     pub(crate) matched: NodeMatch,
     pub(crate) members: Vec<MemberPlan>,
-    /// Per group: where the versions meet again after they left lock-step at its end, wherever they go.
+    /// Per group: where the versions meet again after they left lock-step there, wherever they go.
     meeting: Vec<Option<GroupId>>,
     trees: Vec<PostDominators>,
+    /// Per group: whether it only tests that the versions have not ended.
+    pub(crate) tests_alive: Vec<bool>,
 }
 
 /// What is known about one version's function.
@@ -30,10 +51,12 @@ pub(crate) struct MemberPlan {
     pub(crate) slot_of: HashMap<Value, usize>,
     /// Allocas of the entry block with constant size, in order.
     pub(crate) static_allocas: Vec<Value>,
-    /// Per node: slots whose values are still needed at its terminator or on its way out.
-    pub(crate) live_at_end: Vec<Vec<usize>>,
+    /// Per node: slots whose values are still needed behind its terminator.
+    pub(crate) live_after: Vec<Vec<usize>>,
     /// Per node: whether it only returns from a version that has ended.
     pub(crate) is_dead_end: Vec<bool>,
+    /// Per node: whether all that it does is to test that its version has not ended.
+    tests_alive: Vec<bool>,
 }
 
 impl Plan {
@@ -49,10 +72,20 @@ impl Plan {
             .zip(&members)
             .map(|(graph, member)| PostDominators::of(graph, &member.is_dead_end))
             .collect();
+        let tests_alive: Vec<bool> = matched
+            .groups
+            .iter()
+            .map(|group| {
+                let mut nodes = members.iter().zip(group);
+                nodes.all(|(member, &node)| member.tests_alive[node])
+            })
+            .collect();
         let meeting = matched
             .groups
             .iter()
-            .map(|group| meeting_point(group, &matched, &trees))
+            .zip(&tests_alive)
+            // A version that has ended meets no other.
+            .map(|(group, alive)| (!alive).then(|| meeting_point(group, &matched, &trees))?)
             .collect();
         Plan {
             graphs,
@@ -60,30 +93,117 @@ impl Plan {
             members,
             meeting,
             trees,
+            tests_alive,
         }
     }
 
-    /// Leaving lock-step at the end of `group`, whatever each version does there.
-    pub(crate) fn exit(&self, group: GroupId) -> Exit {
-        (group, self.meeting[group])
+    /// Leaving lock-step at `group`.
+    pub(crate) fn exit(&self, group: GroupId, leave: Leave) -> Exit {
+        let targets: Option<Vec<NodeId>> = (0..self.members.len())
+            .map(|k| self.target_at_exit(k, group, leave))
+            .collect();
+        match targets {
+            Some(targets) => self.exit_to(group, leave, &targets),
+            None => Exit {
+                group,
+                leave,
+                meeting: self.meeting[group],
+            },
+        }
     }
 
-    /// Leaving lock-step at the end of `group` if each version goes on at its node in `targets`.
-    pub(crate) fn exit_to(&self, group: GroupId, targets: &[NodeId]) -> Exit {
+    /// Leaving lock-step at `group` if each version goes on to its node in `targets`.
+    pub(crate) fn exit_to(&self, group: GroupId, leave: Leave, targets: &[NodeId]) -> Exit {
+        let mut meeting = self.meeting[group];
         let mut candidate = Some(targets[0]);
         while let Some(node) = candidate {
-            if let Some(meeting) = self.matched.group_of[0][node] {
-                let nodes = self.matched.groups[meeting].iter().zip(targets).enumerate();
-                let in_all = nodes.into_iter().all(|(k, (&node, &target))| {
+            if let Some(candidate) = self.matched.group_of[0][node] {
+                let nodes = self.matched.groups[candidate].iter().zip(targets);
+                let in_all = nodes.enumerate().all(|(k, (&node, &target))| {
                     node == target || self.trees[k].strictly_post_dominates(node, target)
                 });
                 if in_all {
-                    return (group, Some(meeting));
+                    meeting = Some(candidate);
+                    break;
                 }
             }
             candidate = self.trees[0].immediate[node];
         }
-        self.exit(group)
+        Exit {
+            group,
+            leave,
+            meeting,
+        }
+    }
+
+    /// Which members have the branch at the end of `group` the other way round.
+    pub(crate) fn inverted(&self, group: GroupId) -> Vec<bool> {
+        let nodes = &self.matched.groups[group];
+        let successors = |k: usize| &self.graphs[k].nodes[nodes[k]].successors;
+        let group_of = |k: usize, side: usize| self.matched.group_of[k][successors(k)[side]];
+        (0..nodes.len())
+            .map(|k| {
+                if successors(k).len() != 2 || successors(0).len() != 2 {
+                    return false;
+                }
+                let same = |a: usize, b: usize| {
+                    let first = group_of(0, a);
+                    first.is_some() && first == group_of(k, b)
+                };
+                let straight = usize::from(same(0, 0)) + usize::from(same(1, 1));
+                let crossed = usize::from(same(0, 1)) + usize::from(same(1, 0));
+                crossed > straight
+            })
+            .collect()
+    }
+
+    /// The node that member `k` goes to on leaving lock-step, if it is behind its terminator then.
+    pub(crate) fn target_at_exit(&self, k: usize, group: GroupId, leave: Leave) -> Option<NodeId> {
+        let successors = &self.graphs[k].nodes[self.matched.groups[group][k]].successors;
+        let inverted = || usize::from(self.inverted(group)[k]);
+        match leave {
+            Leave::Start | Leave::End => None,
+            _ if successors.len() == 1 => Some(successors[0]),
+            Leave::Together(side) => Some(successors[side ^ inverted()]),
+            Leave::Apart(side) => Some(successors[side ^ inverted() ^ usize::from(k == 1)]),
+        }
+    }
+
+    /// The slots that member `k` needs when it leaves lock-step.
+    pub(crate) fn live_at_exit(&self, k: usize, exit: Exit) -> impl Iterator<Item = usize> + '_ {
+        let Exit { group, leave, .. } = exit;
+        let node = self.matched.groups[group][k];
+        let member = &self.members[k];
+        let computed_here = move |slot: &usize| {
+            leave == Leave::Start && self.graphs[k].node_of.get(&member.slots[*slot]) == Some(&node)
+        };
+        let after = &member.live_after[node];
+        let terminator = self.graphs[k].nodes[node].terminator;
+        let operands = terminator
+            .filter(|_| leave == Leave::End)
+            .map(Value::operands);
+        let used: BTreeSet<usize> = operands
+            .into_iter()
+            .flatten()
+            .filter_map(|operand| member.slot_of.get(&operand).copied())
+            .filter(|slot| !after.contains(slot))
+            .collect();
+        let after = after.iter().copied();
+        after.filter(move |slot| !computed_here(slot)).chain(used)
+    }
+
+    /// Slots of member `k` that may be live when it stops at `group` to meet the others.
+    pub(crate) fn live_at_meeting(
+        &self,
+        k: usize,
+        group: GroupId,
+    ) -> impl Iterator<Item = usize> + '_ {
+        let node = &self.graphs[k].nodes[self.matched.groups[group][k]];
+        let member = &self.members[k];
+        let phis = node.phis.iter().map(|phi| member.slot_of[phi]);
+        let before = node.predecessors.iter().map(|&p| &member.live_after[p]);
+        let live = before.min_by_key(|live| live.len()).into_iter().flatten();
+        phis.chain(live.copied())
     }
 
     /// The group that these successors, one per member, form.
@@ -139,13 +259,26 @@ fn plan_member(graph: &Graph, alive: Value) -> MemberPlan {
         }
     }
     let is_dead_end = dead_ends(graph, alive);
-    let live_at_end = liveness(graph, &slots, &slot_of);
+    let tests_alive = graph
+        .nodes
+        .iter()
+        .map(|node| {
+            let condition = node.terminator.and_then(|t| t.operand(0));
+            node.phis.is_empty()
+                && node.instructions.len() == 2
+                && node.successors.len() == 2
+                && is_dead_end[node.successors[0]]
+                && condition == Some(node.instructions[1])
+        })
+        .collect();
+    let live_after = liveness(graph, &slots, &slot_of);
     MemberPlan {
         slots,
         slot_of,
         static_allocas,
-        live_at_end,
+        live_after,
         is_dead_end,
+        tests_alive,
     }
 }
 
@@ -183,8 +316,8 @@ fn tests_alive(condition: Value, alive: Value) -> bool {
         })
 }
 
-/// Per node, the slots that are live at its end: the terminator reads them, an edge copies them into a phi, or
-/// a later node reads them before they are computed again. Every value is followed from its uses back to its
+/// Per node, the slots that are live behind its terminator: an edge copies them into a phi, or a later node reads
+/// them before they are computed again. Every value is followed from its uses back to its
 /// definition, so the work is the sum of the live ranges.
 fn liveness(graph: &Graph, slots: &[Value], slot_of: &HashMap<Value, usize>) -> Vec<Vec<usize>> {
     // Where each value's live range ends on the way back; arguments and static allocas exist from the start.
@@ -205,24 +338,23 @@ fn liveness(graph: &Graph, slots: &[Value], slot_of: &HashMap<Value, usize>) -> 
             }
         }
         for &instruction in node.instructions.iter().chain(&node.terminator) {
-            let at_end = node.terminator == Some(instruction);
             for operand in instruction.operands() {
                 if let Some(&slot) = slot_of.get(&operand) {
-                    uses[slot].push((id, at_end));
+                    uses[slot].push((id, false));
                 }
             }
         }
     }
     let mut live = vec![Vec::new(); graph.nodes.len()];
-    // Which slot last marked the node as live at its end, and on entry.
+    // Which slot last marked the node as one behind which it is live, and on entry.
     let mut marked = vec![usize::MAX; graph.nodes.len()];
     let mut entered = vec![usize::MAX; graph.nodes.len()];
     let mut work = Vec::new();
     for (slot, uses) in uses.iter().enumerate() {
         let definition = defined_in(slot);
         work.extend(uses.iter().copied());
-        while let Some((node, at_end)) = work.pop() {
-            if at_end && marked[node] != slot {
+        while let Some((node, is_behind)) = work.pop() {
+            if is_behind && marked[node] != slot {
                 marked[node] = slot;
                 live[node].push(slot);
             }

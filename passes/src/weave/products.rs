@@ -165,6 +165,12 @@ pub(super) struct Results {
     pub(super) values: Vec<Option<Value>>,
 }
 
+/// Dispatchers with more candidates than this look them up in a table.
+const LONGEST_CHAIN: usize = 8;
+
+/// The runtime's function that does so (runtime/core/dispatch.c).
+const LOOKUP: &str = "p3_dispatch";
+
 /// All product functions, and the dispatchers made so far.
 pub(super) struct Products<'m, 'ctx> {
     module: &'m Module<'ctx>,
@@ -403,16 +409,70 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         Results { call, values }
     }
 
-    /// Writes the bodies of the dispatchers: compare the pointers with each candidate's members, call its
-    /// product function; if none fits, call each pointer alone.
+    /// Writes the bodies of the dispatchers: find the candidate whose members the pointers are and call its
+    /// product function; if none fits, call each pointer alone. Of few candidates all are compared.
     pub(super) fn emit_dispatchers(&self) {
         for dispatcher in self.dispatchers.borrow().values() {
             let mut block = append_block(dispatcher.function, "");
-            for &candidate in &dispatcher.candidates {
-                block = self.emit_candidate(dispatcher, candidate, block);
+            if dispatcher.candidates.len() > LONGEST_CHAIN {
+                block = self.emit_lookup(dispatcher, block);
+            } else {
+                for &candidate in &dispatcher.candidates {
+                    let next = append_block(dispatcher.function, "next");
+                    self.emit_candidate(dispatcher, candidate, block, next);
+                    block = next;
+                }
             }
             self.emit_apart(dispatcher, block);
         }
+    }
+
+    /// Looks for the candidate whose first member is the first pointer; returns the block for what fits none.
+    fn emit_lookup(&self, dispatcher: &Dispatcher, block: Block) -> Block {
+        let none = append_block(dispatcher.function, "none");
+        let types = Types::of(self.module);
+        let first = dispatcher.versions[0];
+        let members: Vec<Value> = dispatcher
+            .candidates
+            .iter()
+            .filter_map(|&candidate| self.all[candidate].members[first])
+            .collect();
+        let entries: Vec<Value> = members
+            .iter()
+            .enumerate()
+            .map(|(index, &member)| {
+                types.constant_structure(&[member, types.constant(64, index as u64)])
+            })
+            .collect();
+        // A `struct p3_dispatch`, which the runtime sorts at the first call.
+        let table = types.constant_structure(&[
+            types.constant(32, members.len() as u64),
+            types.constant(32, 0),
+            types.array(entries[0].ty(), &entries),
+        ]);
+        let name = format!("{}.table", dispatcher.function.name_text());
+        let global = llvm::add_global(self.module, &name, table.ty());
+        global.set_initializer(table);
+        global.set_internal();
+        let builder = Builder::at_end(block);
+        let integer = types.integer(64);
+        let ty = types.function(integer, &[types.pointer(), types.pointer()]);
+        let lookup = llvm::global_named(self.module, LOOKUP)
+            .unwrap_or_else(|| llvm::add_function(self.module, LOOKUP, ty));
+        let pointer = dispatcher.split_parameters().0[0];
+        let found = builder.call(ty, lookup, &[global, pointer]);
+        let cases: Vec<(Value, Block)> = dispatcher
+            .candidates
+            .iter()
+            .enumerate()
+            .map(|(index, &candidate)| {
+                let block = append_block(dispatcher.function, "found");
+                self.emit_candidate(dispatcher, candidate, block, none);
+                (types.constant(64, index as u64), block)
+            })
+            .collect();
+        builder.switch(found, none, &cases);
+        none
     }
 
     /// Calls each pointer alone.
@@ -477,11 +537,10 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         same
     }
 
-    /// Returns the block for the next candidate.
-    fn emit_candidate(&self, dispatcher: &Dispatcher, candidate: usize, block: Block) -> Block {
+    /// Calls the candidate's product function if the pointers are its members, and goes on to `next` otherwise.
+    fn emit_candidate(&self, dispatcher: &Dispatcher, candidate: usize, block: Block, next: Block) {
         let product = &self.all[candidate];
         let (pointers, arguments) = dispatcher.split_parameters();
-        let next = append_block(dispatcher.function, "next");
         let mut block = block;
         for (&version, &pointer) in dispatcher.versions.iter().zip(&pointers) {
             let Some(member) = product.members[version] else {
@@ -494,7 +553,6 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         let builder = Builder::at_end(block);
         let results = self.call_product(&builder, product, &dispatcher.versions, &arguments);
         build_return(&builder, dispatcher.ty.return_type(), &results.values);
-        next
     }
 }
 
