@@ -476,8 +476,9 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .copied()
             .reduce(|any, one| builder.or(any, one))?;
         let is_branch = terminators[0].opcode() == LLVMOpcode::LLVMBr;
-        let mut exit = if is_branch && terminators.len() == 2 {
-            // With two versions the first one's condition tells where both go.
+        let mut exit = if is_branch && terminators.len() == 2 && !differ.is_constant() {
+            // With two versions the first one's condition tells where both go. Constants are left alone: whether the
+            // branches of two versions with one constant in common are the same one cannot be seen any more.
             let apart = copier.block("apart");
             let mut side = |side| {
                 let exit = copier.plan.exit(group, Leave::Apart(side));
