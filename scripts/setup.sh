@@ -6,8 +6,10 @@ packages="
   afl++
   build-essential
   clang-16
+  csmith
   libclang-rt-16-dev
   libc6-dev
+  libcsmith-dev
   libncurses-dev
   llvm-16-dev
   zlib1g-dev

@@ -85,6 +85,13 @@ pub(crate) fn join<'ctx>(
         llvm::link(&product, module).map_err(internal)?;
         names.push(name);
     }
+    // Each version's is correct; in one file their macros and file-wide settings meet.
+    llvm::check_assembly(&product).map_err(|reason| {
+        Error::unsupported(
+            names.join(", "),
+            format!("file-level assembly that cannot stand in one file: {reason}"),
+        )
+    })?;
     define_tables(&product, &names, checks)?;
     Ok(product)
 }

@@ -59,10 +59,11 @@ pub(crate) fn isolate<'ctx>(
     } = isolation;
     let internal = |reason: String| Error::internal("isolate", reason);
     drop_inline_copies(module);
+    let version = runtime::version(context, module, locales)?;
+    refuse_reserved(module, file, &version)?;
     build_entry(module, file, entry)?;
     build_life_cycle(module)?;
     define_index(module, index);
-    let version = runtime::version(context, module, locales)?;
     natives.bind(module, index);
     let bound = bind(module, &version);
     let interposed = interposed(module, &version);
@@ -87,6 +88,27 @@ pub(crate) fn isolate<'ctx>(
         switch_versions(module)?;
     }
     Ok(Isolated { bound, exported })
+}
+
+/// Names that the runtime has for itself must not be those of visible things of the program. What `p3.h` declares
+/// stands in programs, too.
+fn refuse_reserved(module: &Module, file: &str, version: &Module) -> Result<()> {
+    for needed in llvm::globals(version) {
+        let name = needed.name_text();
+        if !name.starts_with("p3") {
+            continue;
+        }
+        let own = llvm::global_named(module, &name);
+        let is_visible = |own: Value| {
+            !matches!(own.linkage(), Linkage::Internal | Linkage::Private)
+                && (!own.is_declaration() || name.starts_with("p3v_"))
+        };
+        if own.is_some_and(is_visible) {
+            let construct = format!("symbol '{name}', which p3-ir has for itself");
+            return Err(Error::unsupported(file, construct));
+        }
+    }
+    Ok(())
 }
 
 /// `available_externally` definitions are copies of what libc defines (glibc's inline functions); the real

@@ -1,7 +1,7 @@
 //! What cannot be merged: exit status 2 (3 for what is valid but unsupported), one line on stderr that names
 //! the file and the reason, and no output file.
 
-use crate::tools::Scratch;
+use crate::tools::{Scratch, HELPER};
 use std::fs;
 use std::process::Output;
 
@@ -486,4 +486,98 @@ fn assembly_that_crashes_the_reader_is_bad_input() {
         "{stderr}"
     );
     refused(&scratch, &output, 2, stderr["p3-ir: ".len()..].trim_end());
+}
+
+#[test]
+fn file_level_assembly_that_is_wrong() {
+    let scratch = Scratch::with_program();
+    let with = |name: &str, assembly: &str| {
+        let lines = assembly
+            .lines()
+            .map(|line| format!("__asm__(\"{line}\\n\");\n"));
+        scratch.write("asm.c", format!("{}{HELPER}", lines.collect::<String>()));
+        scratch.sh(&format!("clang-16 -S -emit-llvm asm.c -o {name}.ll"));
+        format!("{name}.ll")
+    };
+    for (assembly, reason) in [
+        (
+            ".macro m",
+            "file-level assembly: no matching '.endmacro' in definition",
+        ),
+        (
+            "nosuch",
+            "file-level assembly: invalid instruction mnemonic 'nosuch'",
+        ),
+        (
+            ".incbin \\\"/dev/zero\\\"",
+            "LLVM's reader needs too much memory for a file of this size",
+        ),
+    ] {
+        let name = with("wrong", assembly);
+        bad(&scratch, &name, &format!("{name}: {reason}"));
+    }
+    // Right in each file, but not in one.
+    let name = with("macro", ".macro m\n.endm");
+    let version = format!("main.bc+{name}");
+    let output = scratch.self_merge(&version);
+    let reason = "file-level assembly that cannot stand in one file: macro 'm' is already defined";
+    let line = format!("main.bc, main.bc: unsupported: {reason}");
+    refused(&scratch, &output, 3, &line);
+}
+
+#[test]
+fn symbols_that_the_runtime_has() {
+    let scratch = Scratch::with_program();
+    let main = scratch.sh("cat main.c");
+    for definition in [
+        "void p3_shim_exit(int status) { (void)status; }",
+        "int p3v_index = 7;",
+        "extern int p3v_index; int *place = &p3v_index;",
+    ] {
+        scratch.write("taken.c", format!("{definition}\n{main}\n{HELPER}"));
+        scratch.sh("clang-16 -c -emit-llvm taken.c");
+        let output = scratch.self_merge("taken.bc");
+        let name = if definition.contains("exit") {
+            "p3_shim_exit"
+        } else {
+            "p3v_index"
+        };
+        let line = format!("taken.bc: unsupported: symbol '{name}', which p3-ir has for itself");
+        refused(&scratch, &output, 3, &line);
+    }
+}
+
+#[test]
+fn processor_features_that_llvm_does_not_know_are_left_out() {
+    let scratch = Scratch::with_program();
+    scratch.sh("clang-16 -S -emit-llvm main.c
+         sed 's/+cx8/+cx8,+later,sse9/' main.ll > later.ll");
+    let output = scratch.merge(&[
+        "later.ll+helper.bc",
+        "main.bc+helper.bc",
+        "-o",
+        "product.bc",
+    ]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "p3-ir: warning: later.ll: processor features that LLVM does not know, ignored: +later, sse9\n"
+    );
+    let attributes = scratch.sh("llvm-dis-16 product.bc -o - | grep target-features");
+    assert!(attributes.contains("+cx8") && !attributes.contains("later"));
+}
+
+#[test]
+fn long_chains_of_aliases() {
+    let scratch = Scratch::with_program();
+    let count = 3000;
+    let chain: String = (0..count)
+        .map(|index| format!("@a{index} = alias i32, ptr @a{}\n", index + 1))
+        .collect();
+    scratch.write("chain.ll", format!("{chain}@a{count} = global i32 1\n"));
+    let output = scratch.merge(&["main.bc+helper.bc", "main.bc+helper.bc+chain.ll"]);
+    assert!(output.status.success(), "{output:?}");
+    // Every alias is one of the variable now.
+    let aliases = scratch.linked("main.bc+helper.bc+chain.ll");
+    let ends = format!("= alias i32, ptr @a{count}");
+    assert_eq!(aliases.matches(&ends).count(), count);
 }

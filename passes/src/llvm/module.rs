@@ -25,6 +25,12 @@ extern "C" {
         count: usize,
     );
     fn p3_find_bad_processor(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> LLVMValueRef;
+    fn p3_drop_unknown_features(
+        module: LLVMModuleRef,
+        machine: LLVMTargetMachineRef,
+    ) -> *mut c_char;
+    fn p3_find_assembly_error(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> *mut c_char;
+    fn p3_flatten_aliases(module: LLVMModuleRef);
     fn p3_linker_new(destination: LLVMModuleRef) -> *mut c_void;
     fn p3_linker_link(linker: *mut c_void, source: LLVMModuleRef) -> i32;
     fn p3_linker_delete(linker: *mut c_void);
@@ -117,11 +123,10 @@ pub(crate) fn complete_target(module: &Module) -> Result<(), String> {
 /// Refuses functions of an x86_64 module for a processor that LLVM does not know or that has no 64-bit mode:
 /// LLVM would end the process once it asks what such a processor can do.
 pub(crate) fn check_processors(module: &Module) -> Result<(), String> {
-    let triple = module.get_triple();
-    if !triple.as_str().to_bytes().starts_with(b"x86_64") {
+    if !is_for_x86_64(module) {
         return Ok(());
     }
-    let machine = target_machine(&triple)?;
+    let machine = target_machine(&module.get_triple())?;
     // SAFETY: both handles are valid; the machine is for the module's target.
     let bad = unsafe { p3_find_bad_processor(module.as_mut_ptr(), machine.as_mut_ptr()) };
     match wrap(bad) {
@@ -131,6 +136,57 @@ pub(crate) fn check_processors(module: &Module) -> Result<(), String> {
             function.name_text()
         )),
     }
+}
+
+/// Whether the module is for a target that this LLVM generates code for.
+fn is_for_x86_64(module: &Module) -> bool {
+    module
+        .get_triple()
+        .as_str()
+        .to_bytes()
+        .starts_with(b"x86_64")
+}
+
+/// A message of one of our wrappers.
+fn take_message(raw: *mut c_char) -> Option<String> {
+    if raw.is_null() {
+        return None;
+    }
+    // SAFETY: made by LLVMCreateMessage, and ours to dispose of.
+    unsafe {
+        let text = CStr::from_ptr(raw).to_string_lossy().into_owned();
+        LLVMDisposeMessage(raw);
+        Some(text)
+    }
+}
+
+/// Takes features of processors that LLVM does not know, and ignores with a message each time that it sees one, out
+/// of the functions of an x86_64 module. Returns them. LLVM prints its messages once more.
+pub(crate) fn drop_unknown_features(module: &Module) -> Result<Option<String>, String> {
+    if !is_for_x86_64(module) {
+        return Ok(None);
+    }
+    let machine = target_machine(&module.get_triple())?;
+    // SAFETY: both handles are valid; the machine is for the module's target.
+    let dropped = unsafe { p3_drop_unknown_features(module.as_mut_ptr(), machine.as_mut_ptr()) };
+    Ok(take_message(dropped))
+}
+
+/// Whether LLVM's assembler takes the file-level assembly of an x86_64 module; the error is its first one.
+pub(crate) fn check_assembly(module: &Module) -> Result<(), String> {
+    if !is_for_x86_64(module) {
+        return Ok(());
+    }
+    let machine = target_machine(&module.get_triple())?;
+    // SAFETY: both handles are valid; the machine is for the module's target.
+    let error = unsafe { p3_find_assembly_error(module.as_mut_ptr(), machine.as_mut_ptr()) };
+    take_message(error).map_or(Ok(()), Err)
+}
+
+/// Aliases of aliases become aliases of what those are of. LLVM goes along such a chain for each of its members,
+/// again and again.
+pub(crate) fn flatten_aliases(module: &Module) {
+    unsafe { p3_flatten_aliases(module.as_mut_ptr()) }
 }
 
 /// The name of the source file, as the compiler was given it.

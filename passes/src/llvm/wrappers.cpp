@@ -3,6 +3,8 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSet.h>
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Analysis/InstructionSimplify.h>
@@ -18,8 +20,17 @@
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCObjectFileInfo.h>
+#include <llvm/MC/MCParser/MCAsmParser.h>
+#include <llvm/MC/MCParser/MCTargetAsmParser.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCStreamer.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -126,6 +137,90 @@ LLVMValueRef p3_find_bad_processor(LLVMModuleRef M, LLVMTargetMachineRef Machine
       return wrap(&F);
   }
   return nullptr;
+}
+
+// Takes words that are no features of the target out of the functions' attributes. Returns them, each once, to be
+// disposed of as a message, or null if there are none. LLVM prints a line for each.
+char *p3_drop_unknown_features(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
+  auto *TM = reinterpret_cast<TargetMachine *>(Machine);
+  StringRef Triple = TM->getTargetTriple().str();
+  auto With = [&](const Twine &Features) {
+    std::unique_ptr<MCSubtargetInfo> Info(TM->getTarget().createMCSubtargetInfo(Triple, "", Features.str()));
+    return Info->getFeatureBits();
+  };
+  FeatureBitset None = With("");
+  StringMap<bool> Known;
+  std::string Dropped;
+  auto IsKnown = [&](StringRef Word) {
+    auto [Place, IsNew] = Known.try_emplace(Word, false);
+    if (IsNew) {
+      StringRef Name = Word.drop_front();
+      // Whatever is on from the start can be taken away.
+      Place->second = (Word[0] == '+' || Word[0] == '-') && (With("+" + Name) != None || With("-" + Name) != None);
+      if (!Place->second)
+        Dropped += (Dropped.empty() ? "" : ", ") + Word.str();
+    }
+    return Place->second;
+  };
+  for (Function &F : *unwrap(M)) {
+    StringRef Features = F.getFnAttribute("target-features").getValueAsString();
+    SmallVector<StringRef, 32> Words;
+    Features.split(Words, ',', -1, false);
+    size_t All = Words.size();
+    erase_if(Words, [&](StringRef Word) { return !IsKnown(Word); });
+    if (Words.size() != All)
+      F.addFnAttr("target-features", join(Words, ","));
+  }
+  return Dropped.empty() ? nullptr : LLVMCreateMessage(Dropped.c_str());
+}
+
+// Assembles the file-level assembly for nothing. Returns the first error, to be disposed of as a message, or null.
+char *p3_find_assembly_error(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
+  StringRef Text = unwrap(M)->getModuleInlineAsm();
+  if (Text.empty())
+    return nullptr;
+  auto *TM = reinterpret_cast<TargetMachine *>(Machine);
+  const Target &T = TM->getTarget();
+  const Triple &TT = TM->getTargetTriple();
+  std::string First;
+  auto Note = [&](const SMDiagnostic &D) {
+    if (D.getKind() == SourceMgr::DK_Error && First.empty())
+      First = D.getMessage().str();
+  };
+  SourceMgr Sources;
+  Sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(Text), SMLoc());
+  MCTargetOptions Options;
+  std::unique_ptr<MCRegisterInfo> Registers(T.createMCRegInfo(TT.str()));
+  std::unique_ptr<MCAsmInfo> Info(T.createMCAsmInfo(*Registers, TT.str(), Options));
+  std::unique_ptr<MCSubtargetInfo> Subtarget(T.createMCSubtargetInfo(TT.str(), "", ""));
+  std::unique_ptr<MCInstrInfo> Instructions(T.createMCInstrInfo());
+  MCContext Context(TT, Info.get(), Registers.get(), Subtarget.get(), &Sources);
+  std::unique_ptr<MCObjectFileInfo> Sections(T.createMCObjectFileInfo(Context, true));
+  Context.setObjectFileInfo(Sections.get());
+  Context.setDiagnosticHandler(
+      [&](const SMDiagnostic &D, bool, const SourceMgr &, std::vector<const MDNode *> &) { Note(D); });
+  std::unique_ptr<MCStreamer> Streamer(T.createNullStreamer(Context));
+  T.createNullTargetStreamer(*Streamer);
+  std::unique_ptr<MCAsmParser> Parser(createMCAsmParser(Sources, Context, *Streamer, *Info));
+  std::unique_ptr<MCTargetAsmParser> TargetParser(T.createMCAsmParser(*Subtarget, *Parser, *Instructions, Options));
+  Parser->setTargetParser(*TargetParser);
+  if (!Parser->Run(false))
+    return nullptr;
+  return LLVMCreateMessage(First.empty() ? "not accepted by LLVM's assembler" : First.c_str());
+}
+
+// Aliases of aliases become aliases of what those are of.
+void p3_flatten_aliases(LLVMModuleRef M) {
+  for (GlobalAlias &A : unwrap(M)->aliases()) {
+    SmallVector<GlobalAlias *, 8> Chain;
+    Constant *Target = &A;
+    while (auto *Next = dyn_cast<GlobalAlias>(Target)) {
+      Chain.push_back(Next);
+      Target = Next->getAliasee();
+    }
+    for (GlobalAlias *Link : Chain)
+      Link->setAliasee(Target);
+  }
 }
 
 void *p3_linker_new(LLVMModuleRef Destination) { return new Linker(*unwrap(Destination)); }

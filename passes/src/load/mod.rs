@@ -489,7 +489,7 @@ impl<'ctx> Loader<'_, 'ctx> {
         }
     }
 
-    /// Lets LLVM read and verify one module.
+    /// Lets LLVM read and verify one module, and look at all of it that later passes trust.
     fn module(
         &mut self,
         data: &[u8],
@@ -500,7 +500,10 @@ impl<'ctx> Loader<'_, 'ctx> {
         self.observe.reading(&label, data.len());
         let result = self.read(data, &label, explain);
         self.observe.read();
-        let module = result?;
+        let (module, unknown_features) = result?;
+        self.loaded.warnings.extend(unknown_features.map(|names| {
+            format!("{label}: processor features that LLVM does not know, ignored: {names}")
+        }));
         let part = Part {
             module,
             place: label,
@@ -517,16 +520,21 @@ impl<'ctx> Loader<'_, 'ctx> {
         data: &[u8],
         label: &str,
         explain: impl Fn(&str, &Message) -> Error,
-    ) -> Result<Module<'ctx>> {
+    ) -> Result<(Module<'ctx>, Option<String>)> {
+        let internal = |reason: String| Error::internal("load", reason);
         let module = llvm::parse(self.context, data, BUFFER)
             .map_err(|text| explain(label, &Message::of(&text)))?;
         module.set_name(label);
         llvm::verify(&module)
             .map_err(|reason| Error::bad_input(label, format!("invalid IR: {reason}")))?;
-        llvm::complete_target(&module).map_err(|reason| Error::internal("load", reason))?;
+        llvm::complete_target(&module).map_err(internal)?;
+        let unknown_features = llvm::drop_unknown_features(&module).map_err(internal)?;
         llvm::check_processors(&module).map_err(|reason| Error::bad_input(label, reason))?;
+        llvm::check_assembly(&module)
+            .map_err(|reason| Error::bad_input(label, format!("file-level assembly: {reason}")))?;
+        llvm::flatten_aliases(&module);
         llvm::drop_name_escapes(&module);
-        Ok(module)
+        Ok((module, unknown_features))
     }
 }
 

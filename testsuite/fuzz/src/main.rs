@@ -1,62 +1,46 @@
-//! Attacks p3-ir with pairs of generated programs: `cargo run -p p3-fuzz -- --seed 1 --count 100`.
+//! Attacks p3-ir: `cargo run -p p3-fuzz -- --seed 1 --count 100` with pairs of generated programs, see [`pairs`], and
+//! `... -- corrupt --seed 1 --count 1000` with damaged files, see [`corrupt`].
 //!
-//! Each pair goes through all that a case of the testsuite goes through, see `testsuite/README.md`; in addition a
-//! program merged with itself must match entirely and never diverge, and a merge must give the same bytes again.
-//! A pair depends on its seed and csmith alone. Exit status 1: a pair failed; 2: bad arguments or a tool is missing.
+//! What is tried depends on the seed and the tools (csmith, clang-16) alone. Exit status 1: something failed; 2: bad
+//! arguments or a tool is missing.
 
+mod corrupt;
 mod mutate;
 mod pair;
+mod pairs;
 mod reduce;
 
-use anyhow::{Context, Result};
-use clap::Parser;
-use pair::{Pair, Relation};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-use testsuite::case::{self, Tools};
-use testsuite::tally::Tally;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// Set when this executable is started as `p3-ir`, as the testsuite's is.
 const AS_TOOL: &str = "P3_FUZZ_AS_TOOL";
 
-/// Attacks p3-ir with pairs of generated programs.
+/// Attacks p3-ir with pairs of generated programs, or with other things.
 #[derive(Parser)]
-struct Arguments {
-    /// The first pair's seed; the others follow
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// How many pairs
-    #[arg(long, default_value_t = 100)]
-    count: u64,
-    /// Begin no more pairs after so many seconds
-    #[arg(long, value_name = "SECONDS")]
-    time: Option<u64>,
-    /// How many pairs at once
-    #[arg(long, default_value_t = 2)]
-    jobs: usize,
-    /// Where pairs that fail are kept
-    #[arg(long, value_name = "DIR", default_value = "p3-fuzz-failures")]
-    keep: PathBuf,
-    /// Reduce pairs that fail with cvise
-    #[arg(long)]
-    reduce: bool,
-    /// Exit with 0 if the pair in the current directory, described by FILE, still fails (what --reduce asks)
-    #[arg(long, value_name = "FILE", hide = true)]
-    still_fails: Option<PathBuf>,
+#[command(args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    other: Option<Other>,
+    #[command(flatten)]
+    pairs: pairs::PairArguments,
+}
+
+#[derive(Subcommand)]
+enum Other {
+    /// Attack with damaged and hostile files
+    Corrupt(corrupt::CorruptArguments),
 }
 
 fn main() -> ExitCode {
     if std::env::var_os(AS_TOOL).is_some() {
         return p3_ir::main();
     }
-    let arguments = Arguments::parse();
-    let done = match &arguments.still_fails {
-        Some(description) => reduce::still_fails(description),
-        None => attack(&arguments),
+    let arguments = Cli::parse();
+    let done = match (&arguments.other, &arguments.pairs.still_fails) {
+        (Some(Other::Corrupt(arguments)), _) => corrupt::attack(arguments),
+        (None, Some(description)) => reduce::still_fails(description),
+        (None, None) => pairs::attack(&arguments.pairs),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -66,141 +50,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// What became of the pairs.
-#[derive(Default)]
-struct Outcomes {
-    /// Per relation.
-    passed: BTreeMap<String, usize>,
-    /// Per kind of change, in pairs that passed.
-    changes: BTreeMap<String, usize>,
-    failed: Vec<String>,
-    unusable: Vec<String>,
-}
-
-/// Whether every pair passed.
-fn attack(arguments: &Arguments) -> Result<bool> {
-    println!("seeds {} and following", arguments.seed);
-    let deadline = arguments
-        .time
-        .map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let next = AtomicU64::new(arguments.seed);
-    let end = arguments.seed + arguments.count;
-    let outcomes = Mutex::new(Outcomes::default());
-    let tally = Arc::new(Tally::default());
-    let is_broken = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for _ in 0..arguments.jobs {
-            scope.spawn(|| loop {
-                let is_late = deadline.is_some_and(|deadline| Instant::now() > deadline);
-                let seed = next.fetch_add(1, Ordering::Relaxed);
-                if seed >= end || is_late || is_broken.load(Ordering::Relaxed) {
-                    break;
-                }
-                if let Err(error) = attack_with(seed, arguments, &tally, &outcomes) {
-                    eprintln!("p3-fuzz: seed {seed}: {error:#}");
-                    is_broken.store(true, Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    let outcomes = outcomes.into_inner().expect("no thread panicked");
-    let passed: usize = outcomes.passed.values().sum();
-    println!(
-        "{passed} pairs passed {:?}, {} failed, {} seeds gave none",
-        outcomes.passed,
-        outcomes.failed.len(),
-        outcomes.unusable.len()
-    );
-    println!("changes in them: {:?}", outcomes.changes);
-    print!("{tally}");
-    anyhow::ensure!(!is_broken.load(Ordering::Relaxed), "stopped");
-    anyhow::ensure!(passed + outcomes.failed.len() > 0, "no pair was tried");
-    Ok(outcomes.failed.is_empty())
-}
-
-fn attack_with(
-    seed: u64,
-    arguments: &Arguments,
-    tally: &Arc<Tally>,
-    outcomes: &Mutex<Outcomes>,
-) -> Result<()> {
-    let temporary = tempfile::tempdir()?;
-    let directory = temporary.path();
-    let pair = match Pair::draw(seed, directory) {
-        Ok(Some(pair)) => pair,
-        Ok(None) => {
-            let mut outcomes = outcomes.lock().expect("no thread panicked");
-            outcomes.unusable.push(seed.to_string());
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
-    let mismatches = check(&pair, directory, tally)?;
-    let relation = format!("{:?}", pair.relation);
-    let mut outcomes = outcomes.lock().expect("no thread panicked");
-    if mismatches.is_empty() {
-        *outcomes.passed.entry(relation).or_default() += 1;
-        for change in pair.changes {
-            *outcomes.changes.entry(change).or_default() += 1;
-        }
-        return Ok(());
-    }
-    let kept = arguments.keep.join(seed.to_string());
-    reduce::keep(&pair, directory, &kept)?;
-    println!(
-        "seed {seed} FAILED: {relation} {} {}, changes {:?}: {} (kept in {})",
-        pair.levels.join(" "),
-        pair.merge.join(" "),
-        pair.changes,
-        mismatches[0],
-        kept.display()
-    );
-    outcomes.failed.push(mismatches[0].clone());
-    drop(outcomes);
-    if arguments.reduce {
-        reduce::reduce(&kept)?;
-    }
-    Ok(())
-}
-
-/// All oracles on the pair in `directory`; one line per mismatch.
-fn check(pair: &Pair, directory: &Path, tally: &Arc<Tally>) -> Result<Vec<String>> {
-    let own_tally = match pair.relation {
-        Relation::Itself => Arc::new(Tally::default()),
-        _ => tally.clone(),
-    };
-    let tools = Tools {
-        p3_ir: std::env::current_exe()?,
-        p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
-        alone_only: false,
-        woven: true,
-        thorough: true,
-        tally: own_tally.clone(),
-    };
-    let scratch = tempfile::tempdir()?;
-    let mut mismatches = case::run(&pair.case(directory), &tools, scratch.path())?;
-    if pair.relation == Relation::Itself && own_tally.unmatched() > 0 {
-        mismatches.push(format!("{} nodes not matched", own_tally.unmatched()));
-    }
-    if mismatches.is_empty() && !is_repeatable(pair, scratch.path())? {
-        mismatches.push("another merge gives other bytes".to_string());
-    }
-    Ok(mismatches)
-}
-
-/// Whether the first level's product, which stands in `scratch`, comes out the same once more.
-fn is_repeatable(pair: &Pair, scratch: &Path) -> Result<bool> {
-    let level = &pair.levels[0];
-    let again = scratch.join("again.bc");
-    let mut merge = Command::new(std::env::current_exe()?);
-    merge.env(AS_TOOL, "1").arg("merge");
-    merge.args((1..=pair.versions).map(|v| scratch.join(format!("{v}{level}.v{v}.bc"))));
-    merge.args(&pair.merge).arg("-o").arg(&again);
-    let output = merge.output()?;
-    anyhow::ensure!(output.status.success(), "the second merge failed");
-    let name = format!("product{}.bc", level.replace('-', "_"));
-    let first = std::fs::read(scratch.join(&name)).context(name)?;
-    Ok(first == std::fs::read(again)?)
 }

@@ -101,12 +101,12 @@ fn attempt(rng: &mut Rng, directory: &Path) -> Result<Option<Pair>> {
         2 | 3 => Relation::Candidates,
         _ => Relation::Mutant,
     };
-    let base = csmith(rng)?;
+    let base = csmith(rng, directory)?;
     let source = Source::new(&base);
     let mut changes: Vec<Mutation> = Vec::new();
     let texts = match relation {
         Relation::Itself => Some(vec![base.clone(), base.clone()]),
-        Relation::Unrelated => Some(vec![base.clone(), csmith(rng)?]),
+        Relation::Unrelated => Some(vec![base.clone(), csmith(rng, directory)?]),
         Relation::Mutant => {
             let wanted = rng.usize(1..6);
             changes.extend((0..wanted).filter_map(|_| source.mutation(rng)));
@@ -180,9 +180,10 @@ fn flags(rng: &mut Rng, relation: Relation) -> Vec<String> {
     flags
 }
 
-/// A program of moderate size.
-fn csmith(rng: &mut Rng) -> Result<String> {
+/// A program of moderate size. csmith leaves a file in `directory`.
+fn csmith(rng: &mut Rng, directory: &Path) -> Result<String> {
     let mut command = Command::new("csmith");
+    command.current_dir(directory);
     command.args(["--seed", &rng.u32(..).to_string(), "--concise"]);
     command.args(["--max-funcs", &rng.u32(2..7).to_string()]);
     command.args(["--max-block-depth", &rng.u32(2..5).to_string()]);

@@ -57,6 +57,6 @@ pub fn still_fails(description: &Path) -> Result<bool> {
             return Ok(false);
         }
     }
-    let mismatches = crate::check(&pair, &directory, &Arc::new(Tally::default()))?;
+    let mismatches = crate::pairs::check(&pair, &directory, &Arc::new(Tally::default()))?;
     Ok(!mismatches.is_empty())
 }
