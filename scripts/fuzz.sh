@@ -9,5 +9,6 @@ failed=0
 
 cargo build --quiet -p p3-fuzz
 nice target/debug/p3-fuzz corrupt --seed "$seed" --count 1000000 --seconds $((seconds / 5)) || failed=1
-nice target/debug/p3-fuzz --seed "$seed" --count 1000000 --seconds $((seconds * 4 / 5)) || failed=1
+nice target/debug/p3-fuzz ir --seed "$seed" --count 1000000 --seconds $((seconds / 5)) || failed=1
+nice target/debug/p3-fuzz --seed "$seed" --count 1000000 --seconds $((seconds * 3 / 5)) || failed=1
 exit $failed

@@ -1,10 +1,12 @@
 //! Attacks p3-ir: `cargo run -p p3-fuzz -- --seed 1 --count 100` with pairs of generated programs, see [`pairs`], and
-//! `... -- corrupt --seed 1 --count 1000` with damaged files, see [`corrupt`].
+//! `... -- ir --seed 1` with pairs of programs in LLVM's language, see [`ir`], and `... -- corrupt --seed 1` with
+//! damaged files, see [`corrupt`].
 //!
 //! What is tried depends on the seed and the tools (csmith, clang-16) alone. Exit status 1: something failed; 2: bad
 //! arguments or a tool is missing.
 
 mod corrupt;
+mod ir;
 mod mutate;
 mod pair;
 mod pairs;
@@ -30,6 +32,8 @@ struct Cli {
 enum Other {
     /// Attack with damaged and hostile files
     Corrupt(corrupt::CorruptArguments),
+    /// Attack with pairs of programs in LLVM's language
+    Ir(ir::IrArguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
     let arguments = Cli::parse();
     let done = match (&arguments.other, &arguments.pairs.still_fails) {
         (Some(Other::Corrupt(arguments)), _) => corrupt::attack(arguments),
+        (Some(Other::Ir(arguments)), _) => ir::attack(arguments),
         (None, Some(description)) => reduce::still_fails(description),
         (None, None) => pairs::attack(&arguments.pairs),
     };

@@ -64,7 +64,7 @@ impl std::fmt::Display for Outcomes {
 }
 
 /// A line of progress stands behind so many pairs.
-const PROGRESS: u64 = 20;
+pub const PROGRESS: u64 = 20;
 
 /// Whether every pair passed.
 pub fn attack(arguments: &PairArguments) -> Result<bool> {

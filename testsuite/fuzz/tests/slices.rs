@@ -38,5 +38,10 @@ fn damaged_files() {
 
 #[test]
 fn pairs_of_programs() {
-    slice(&["--seconds", "25", "--jobs", "1", "--count", "1000"]);
+    slice(&["--seconds", "15", "--jobs", "1", "--count", "1000"]);
+}
+
+#[test]
+fn pairs_in_llvms_language() {
+    slice(&["ir", "--seconds", "15", "--count", "1000"]);
 }

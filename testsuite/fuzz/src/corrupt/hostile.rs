@@ -186,16 +186,16 @@ fn nested(rng: &mut Rng, directory: &Path) -> Result<(Vec<String>, String)> {
             ),
         ),
         4 => {
-            let nodes: String = (0..depth.min(30_000))
+            let nodes: String = (0..depth.min(10_000))
                 .map(|i| format!("!{i} = !{{!{}}}\n", i + 1))
                 .collect();
             (
                 "a chain of metadata",
-                format!("!named = !{{!0}}\n{nodes}!{} = !{{}}\n", depth.min(30_000)),
+                format!("!named = !{{!0}}\n{nodes}!{} = !{{}}\n", depth.min(10_000)),
             )
         }
         5 => {
-            let count = depth.min(30_000);
+            let count = depth.min(3000);
             let aliases: String = (0..count)
                 .map(|i| format!("@a{i} = alias i32, ptr @a{}\n", i + 1))
                 .collect();
@@ -220,7 +220,7 @@ fn nested(rng: &mut Rng, directory: &Path) -> Result<(Vec<String>, String)> {
             )
         }
         _ => {
-            let count = depth.min(30_000);
+            let count = depth.min(10_000);
             let blocks: String = (0..count)
                 .map(|i| format!("b{i}:\n br i1 %c, label %b{}, label %end\n", i + 1))
                 .collect();
