@@ -54,7 +54,7 @@ impl Error {
 
 /// LLVM's messages may have several lines, names of files any bytes, and symbols a megabyte; a message has
 /// one line that can be read.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let parts = text.split(['\n', '\r']).map(str::trim);
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     shortened(printable(&parts.join("; ").replace('\t', " ")), 1000)

@@ -581,3 +581,19 @@ fn long_chains_of_aliases() {
     let ends = format!("= alias i32, ptr @a{count}");
     assert_eq!(aliases.matches(&ends).count(), count);
 }
+
+#[test]
+fn vectors_that_llvm_cannot_treat() {
+    let scratch = Scratch::with_program();
+    let text =
+        "define <N x i8> @f(<N x i8> %a) {\n %b = add <N x i8> %a, %a\n ret <N x i8> %b\n}\n";
+    scratch.write("huge.ll", text.replace('N', "4294967295"));
+    let output = scratch.merge(&[
+        "main.bc+helper.bc",
+        "main.bc+helper.bc+huge.ll",
+        "--prepare",
+        "O1",
+    ]);
+    let line = "huge.ll: unsupported: a vector of more than 65,536 elements in 'f'";
+    refused(&scratch, &output, 3, line);
+}

@@ -30,6 +30,7 @@ extern "C" {
         machine: LLVMTargetMachineRef,
     ) -> *mut c_char;
     fn p3_find_assembly_error(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> *mut c_char;
+    fn p3_find_huge_vector(module: LLVMModuleRef, most: u64) -> LLVMValueRef;
     fn p3_flatten_aliases(module: LLVMModuleRef);
     fn p3_linker_new(destination: LLVMModuleRef) -> *mut c_void;
     fn p3_linker_link(linker: *mut c_void, source: LLVMModuleRef) -> i32;
@@ -181,6 +182,12 @@ pub(crate) fn check_assembly(module: &Module) -> Result<(), String> {
     // SAFETY: both handles are valid; the machine is for the module's target.
     let error = unsafe { p3_find_assembly_error(module.as_mut_ptr(), machine.as_mut_ptr()) };
     take_message(error).map_or(Ok(()), Err)
+}
+
+/// A function or variable with a vector of more elements than LLVM's passes can treat one by one.
+pub(crate) fn huge_vector(module: &Module) -> Option<Value> {
+    const MOST: u64 = 1 << 16;
+    wrap(unsafe { p3_find_huge_vector(module.as_mut_ptr(), MOST) })
 }
 
 /// Aliases of aliases become aliases of what those are of. LLVM goes along such a chain for each of its members,

@@ -15,6 +15,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Metadata.h>
@@ -207,6 +208,29 @@ char *p3_find_assembly_error(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
   if (!Parser->Run(false))
     return nullptr;
   return LLVMCreateMessage(First.empty() ? "not accepted by LLVM's assembler" : First.c_str());
+}
+
+static bool hasHugeVector(Type *T, uint64_t Most) {
+  if (auto *V = dyn_cast<FixedVectorType>(T))
+    return V->getNumElements() > Most;
+  return any_of(T->subtypes(), [&](Type *Of) { return hasHugeVector(Of, Most); });
+}
+
+// The first function or variable with a vector of more than Most elements, or null.
+LLVMValueRef p3_find_huge_vector(LLVMModuleRef M, uint64_t Most) {
+  for (GlobalVariable &G : unwrap(M)->globals())
+    if (hasHugeVector(G.getValueType(), Most))
+      return wrap(&G);
+  for (Function &F : *unwrap(M)) {
+    if (hasHugeVector(F.getFunctionType(), Most))
+      return wrap(&F);
+    for (Instruction &I : instructions(F)) {
+      auto IsHuge = [&](const Use &U) { return hasHugeVector(U->getType(), Most); };
+      if (hasHugeVector(I.getType(), Most) || any_of(I.operands(), IsHuge))
+        return wrap(&F);
+    }
+  }
+  return nullptr;
 }
 
 // Aliases of aliases become aliases of what those are of.

@@ -17,6 +17,7 @@ mod archive;
 mod bitcode;
 mod elf;
 
+use crate::error::one_line;
 use crate::llvm::{self, Context, Module};
 use crate::pipeline::Observer;
 use crate::{Error, Result};
@@ -502,7 +503,9 @@ impl<'ctx> Loader<'_, 'ctx> {
         self.observe.read();
         let (module, unknown_features) = result?;
         self.loaded.warnings.extend(unknown_features.map(|names| {
-            format!("{label}: processor features that LLVM does not know, ignored: {names}")
+            one_line(&format!(
+                "{label}: processor features that LLVM does not know, ignored: {names}"
+            ))
         }));
         let part = Part {
             module,
@@ -532,6 +535,13 @@ impl<'ctx> Loader<'_, 'ctx> {
         llvm::check_processors(&module).map_err(|reason| Error::bad_input(label, reason))?;
         llvm::check_assembly(&module)
             .map_err(|reason| Error::bad_input(label, format!("file-level assembly: {reason}")))?;
+        if let Some(user) = llvm::huge_vector(&module) {
+            let construct = format!(
+                "a vector of more than 65,536 elements in '{}'",
+                user.name_text()
+            );
+            return Err(Error::unsupported(label, construct));
+        }
         llvm::flatten_aliases(&module);
         llvm::drop_name_escapes(&module);
         Ok((module, unknown_features))

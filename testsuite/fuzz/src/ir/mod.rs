@@ -425,7 +425,9 @@ fn draw(seed: u64, directory: &Path) -> Result<Pair> {
         std::fs::write(&path, text)?;
         sources.push(vec![path]);
     }
-    let levels: &[&str] = [&["-O0"][..], &["-O1"], &["-O2"], &["-O0", "-O2"]][rng.usize(..4)];
+    // With two levels the case merges one level with the other.
+    let choices = if what == "itself" { 3 } else { 4 };
+    let levels: &[&str] = [&["-O0"][..], &["-O1"], &["-O2"], &["-O0", "-O2"]][rng.usize(..choices)];
     let mut merge = vec!["--prepare", ["none", "fold", "O1"][rng.usize(..3)]];
     if what == "itself" {
         merge.extend(["--check", "output,status,assert,divergence"]);
