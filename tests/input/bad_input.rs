@@ -597,3 +597,16 @@ fn vectors_that_llvm_cannot_treat() {
     let line = "huge.ll: unsupported: a vector of more than 65,536 elements in 'f'";
     refused(&scratch, &output, 3, line);
 }
+
+#[test]
+fn lists_of_constructors_that_are_used() {
+    let scratch = Scratch::with_program();
+    let list = "@llvm.global_ctors = appending global [0 x { i32, ptr, ptr }] zeroinitializer";
+    let function = "define void @f() personality ptr @llvm.global_ctors {\n ret void\n}";
+    scratch.write("used.ll", format!("{list}\n{function}\n"));
+    bad(
+        &scratch,
+        "main.bc+helper.bc+used.ll",
+        "used.ll: invalid IR: the list 'llvm.global_ctors' is used",
+    );
+}

@@ -530,6 +530,10 @@ impl<'ctx> Loader<'_, 'ctx> {
         module.set_name(label);
         llvm::verify(&module)
             .map_err(|reason| Error::bad_input(label, format!("invalid IR: {reason}")))?;
+        if let Some(list) = used_list(&module) {
+            let reason = format!("invalid IR: the list '{list}' is used");
+            return Err(Error::bad_input(label, reason));
+        }
         llvm::complete_target(&module).map_err(internal)?;
         let unknown_features = llvm::drop_unknown_features(&module).map_err(internal)?;
         llvm::check_processors(&module).map_err(|reason| Error::bad_input(label, reason))?;
@@ -546,6 +550,20 @@ impl<'ctx> Loader<'_, 'ctx> {
         llvm::drop_name_escapes(&module);
         Ok((module, unknown_features))
     }
+}
+
+/// A list for the linker or of constructors that something refers to. Linking replaces these, and LLVM's verifier
+/// overlooks some references.
+fn used_list(module: &Module) -> Option<&'static str> {
+    const LISTS: [&str; 4] = [
+        "llvm.used",
+        "llvm.compiler.used",
+        "llvm.global_ctors",
+        "llvm.global_dtors",
+    ];
+    let is_used =
+        |name: &&str| llvm::global_named(module, name).is_some_and(|list| !list.users().is_empty());
+    LISTS.into_iter().find(is_used)
 }
 
 /// How LLVM's reader calls what it reads; its messages start so.
