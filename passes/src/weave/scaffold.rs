@@ -102,6 +102,10 @@ impl ContinuationScaffold {
     }
 }
 
+/// So many ways out share code at most: every shared value has a phi with an operand of each, which LLVM's register
+/// allocator makes copies of.
+const MOST_SHARING: usize = 32;
+
 /// Lets ways out share their code where that is shorter. Values meet in phis there; what a way out does not need is
 /// undefined on its edge, so that nothing stays alive for it.
 fn share_spills(function: Value, spills: Vec<Spill>) {
@@ -118,7 +122,7 @@ fn share_spills(function: Value, spills: Vec<Spill>) {
         let is_shorter = 3 * new <= 2 * own + 4;
         // The phis' operands must not grow faster than what is stored.
         let is_dense = (chunk.len() + 1) * (union.len() + new) <= 4 * (stored + own) + 64;
-        if !(is_shorter && is_dense) {
+        if !(is_shorter && is_dense) || chunk.len() == MOST_SHARING {
             share(function, &std::mem::take(&mut chunk), &union);
             union.clear();
             stored = 0;
