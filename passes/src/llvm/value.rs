@@ -111,6 +111,11 @@ impl Value {
         wrap(unsafe { LLVMIsAFunction(self.0) })
     }
 
+    /// Whether this is a name whose function a resolver chooses when the program is loaded.
+    pub(crate) fn is_ifunc(self) -> bool {
+        unsafe { !LLVMIsAGlobalIFunc(self.0).is_null() }
+    }
+
     pub(crate) fn linkage(self) -> Linkage {
         match unsafe { LLVMGetLinkage(self.0) } {
             LLVMLinkage::LLVMAvailableExternallyLinkage => Linkage::AvailableExternally,

@@ -237,19 +237,32 @@ fn corresponding(
             found.push(members);
         }
     }
+    let of_all_versions = |name: &str| -> Vec<Value> {
+        (0..count)
+            .filter_map(|i| llvm::global_named(module, &format!("{}{name}", rename::prefix(i))))
+            .collect()
+    };
+    // What an ifunc stands for is known when the program runs.
+    for first in llvm::ifuncs(module) {
+        let members = of_all_versions(&plain_name(first, 0));
+        if members.len() == count && members.iter().all(|member| member.is_ifunc()) {
+            found.push(members);
+        }
+    }
     // What stands in for libc's functions.
     for first in llvm::functions(module) {
         let name = plain_name(first, 0);
         if !first.is_declaration() && runtime::is_runtime(first) && first.name_text() != name {
-            let members: Vec<Value> = (0..count)
-                .filter_map(|i| llvm::global_named(module, &format!("{}{name}", rename::prefix(i))))
-                .collect();
+            let members = of_all_versions(&name);
             if members.len() == count && !group_of.contains_key(&first) {
                 found.push(members);
             }
         }
     }
-    found.retain(|members| members.iter().all(|member| member.address_taken()));
+    found.retain(|members| {
+        let mut members = members.iter();
+        members.all(|member| member.is_ifunc() || member.address_taken())
+    });
     found
 }
 
