@@ -95,7 +95,7 @@ struct p3_parting {
   struct p3_parting *next; /* reported later than this one */
   unsigned long count;     /* how often it was reported */
   unsigned versions;       /* bit i: version i did other than the first one there */
-  enum { P3_PARTING_BRANCH, P3_PARTING_SWITCH, P3_PARTING_CALL, P3_PARTING_RETURN } kind;
+  enum { P3_PARTING_BRANCH, P3_PARTING_SWITCH, P3_PARTING_CALL, P3_PARTING_RETURN, P3_PARTING_EXIT } kind;
   const char *places[]; /* per version "file:line" or "function()"; null: has no such place */
 };
 /* core/parting.c: reports that; true: the product shall end here. */

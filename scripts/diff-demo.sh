@@ -1,11 +1,12 @@
 #!/bin/sh
 # Lets p3-ir diff look for the differences of the pairs in testsuite/pairs, with every engine that is installed, and
-# says whether each result is the one that must be. `scripts/diff-demo.sh NAME...` runs the pairs of these names.
+# says whether each result is the one that must be. `scripts/diff-demo.sh NAME...` runs the pairs of these names; P3_IR
+# names an executable that is built already.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh
-cargo build --release
-p3_ir=$PWD/target/release/p3-ir
+p3_ir=${P3_IR:-$PWD/target/release/p3-ir}
+[ -n "${P3_IR:-}" ] || cargo build --release
 pairs=$PWD/testsuite/pairs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -59,6 +60,7 @@ for engine in klee libfuzzer afl; do
   swapped=
 done
 expect 1 'output differs' klee data_only --args '@arg:2' --no-stdin
+expect 1 'output differs' klee later --args '@arg:8' --no-stdin
 expect 0 'equivalent on all inputs' klee refactoring --args '@arg:4' --no-stdin
 expect 1 'output differs' libfuzzer seq_like --args '@args:1-3:3' --no-stdin --clang-flag=-lm
 expect 1 'new crash: ERROR: AddressSanitizer' libfuzzer cut_like --args '-b @arg:12' --max-stdin 8

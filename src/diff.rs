@@ -91,6 +91,7 @@ pub struct ProgramArgs {
 pub fn run(args: &DiffArgs) -> Outcome {
     let options = options(args)?;
     prepare_folder(&args.output)?;
+    worker::end_by_request();
     let mut watch = Watch::new("diff");
     let report = hunt::hunt(&options, &args.output, &mut watch)?;
     drop(watch);
@@ -301,5 +302,9 @@ impl hunt::Watch for Watch {
 
     fn warn(&mut self, text: &str) {
         self.progress.say(&format!("p3-ir: warning: {text}"));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        worker::is_asked_to_end()
     }
 }

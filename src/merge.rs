@@ -261,6 +261,7 @@ impl MergeOptions {
             native_libraries: self.native_lib.clone(),
             weave: self.weave_options(),
             harness: self.harness,
+            sites: false,
             verify: self.verify_product || cfg!(debug_assertions),
         }
     }
@@ -281,6 +282,7 @@ impl MergeOptions {
             specs: self.spec.clone(),
             equal_returns: self.assert_equal_returns.clone(),
             equal_arguments: self.assert_equal_args.clone(),
+            exits: false,
         }
     }
 }

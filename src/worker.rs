@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU32, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU8, Ordering};
 use std::sync::OnceLock;
 
 /// While LLVM reads, it may use this much processor time ...
@@ -108,6 +108,7 @@ pub fn supervise() -> Option<ExitCode> {
             None
         }
         child => {
+            pass_on_signals(child);
             let status = wait(process::Pid::from_raw(child)?)?;
             Some(conclude(status, note, captured))
         }
@@ -133,6 +134,60 @@ fn start_work(note: &'static Note, captured: OwnedFd, parent: process::Pid) {
         stderr,
         limits,
     });
+}
+
+/// The signals by which users end a program.
+const ENDS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+/// The child decides what such a signal does. A terminal sends it to both.
+fn pass_on_signals(child: i32) {
+    extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: the kernel gives a valid description; kill may be called in a handler.
+        unsafe {
+            if (*info).si_code <= 0 {
+                libc::kill(CHILD.load(Ordering::Relaxed), signal);
+            }
+        }
+    }
+    CHILD.store(child, Ordering::Relaxed);
+    set_handler(pass_on, libc::SA_SIGINFO | libc::SA_RESTART);
+}
+
+static ASKED_TO_END: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first signal that is to end this process is kept in mind; the next one ends it.
+pub fn end_by_request() {
+    extern "C" fn keep(_: i32, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        ASKED_TO_END.store(true, Ordering::Relaxed);
+    }
+    set_handler(
+        keep,
+        libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_RESETHAND,
+    );
+}
+
+/// Whether there was one.
+pub fn is_asked_to_end() -> bool {
+    ASKED_TO_END.load(Ordering::Relaxed)
+}
+
+/// For signals that are not ignored, as under nohup.
+fn set_handler(handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void), flags: i32) {
+    for signal in ENDS {
+        // SAFETY: zeroed actions are valid; the handlers do nothing but atomic accesses and system calls.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut action);
+            if action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = flags;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
 }
 
 /// Keeps the supervising process informed of what a pipeline does.
@@ -255,8 +310,11 @@ fn conclude(status: process::WaitStatus, note: &Note, captured: OwnedFd) -> Exit
     }
     let signal = status.terminating_signal();
     if let Some(stop @ (libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT)) = signal {
-        // SAFETY: ends this process as the child was ended; the signal's action is the default.
-        unsafe { libc::raise(stop) };
+        // SAFETY: ends this process as the child was ended.
+        unsafe {
+            libc::signal(stop, libc::SIG_DFL);
+            libc::raise(stop);
+        }
     }
     let how = signal.map_or("an exit of LLVM's".to_string(), signal_name);
     let error = match phase {

@@ -58,6 +58,12 @@ fn diff(directory: &Path, arguments: &[&str]) -> (i32, String, Value) {
     (status, stdout, serde_json::from_slice(&report).unwrap())
 }
 
+/// What happened where: the kind of the place pair, and its lines.
+fn told(finding: &Value) -> (&str, [Option<u64>; 2]) {
+    let line = |index: usize| finding["places"][index]["line"].as_u64();
+    (finding["kind"].as_str().unwrap_or(""), [line(0), line(1)])
+}
+
 /// The visible findings.
 fn visible(report: &Value) -> Vec<&Value> {
     let findings = report["findings"].as_array().unwrap().iter();
@@ -78,12 +84,21 @@ fn klee(name: &str, arguments: &[&str]) -> Option<(TempDir, i32, String, Value)>
 
 #[test]
 fn has_digit_in_klee_with_everything_that_is_written() {
-    let Some((scratch, status, stdout, report)) =
-        klee("has_digit", &["--args", "@arg:8", "--no-stdin"])
-    else {
-        return;
-    };
+    if has_klee() {
+        everything_that_is_written("klee");
+    }
+}
+
+#[test]
+fn has_digit_in_libfuzzer_with_everything_that_is_written() {
+    everything_that_is_written("libfuzzer");
+}
+
+fn everything_that_is_written(engine: &str) {
+    let scratch = pair("has_digit");
     let directory = scratch.path();
+    let arguments = ["--engine", engine, "--args", "@arg:8", "--no-stdin"];
+    let (status, stdout, report) = diff(directory, &arguments);
     assert_eq!(
         (status, report["verdict"].as_str()),
         (1, Some("different")),
@@ -147,7 +162,7 @@ fn has_digit_in_klee_with_everything_that_is_written() {
     assert_eq!(texts(same).0, 0);
 
     replay_and_minimise(directory, &folder);
-    accepted_differences(directory, finding);
+    accepted_differences(directory, finding, engine);
 }
 
 fn replay_and_minimise(directory: &Path, folder: &Path) {
@@ -181,15 +196,18 @@ fn replay_and_minimise(directory: &Path, folder: &Path) {
     assert_eq!(call(directory, &["replay", "raw"]).0, 2);
 }
 
-fn accepted_differences(directory: &Path, finding: &Value) {
+fn accepted_differences(directory: &Path, finding: &Value, engine: &str) {
     let suggestion = finding["suggestion"].as_str().unwrap();
     let file = directory.join("expect");
     let again = [
         "--engine",
-        "klee",
+        engine,
         "--args",
         "@arg:2",
         "--no-stdin",
+        "--time",
+        // KLEE ends by itself.
+        if engine == "klee" { "60" } else { "15" },
         "--expect",
         "expect",
     ];
@@ -225,7 +243,7 @@ fn data_alone_differs() {
     let finding = visible(&report)[0];
     assert_eq!(finding["class"], "output");
     assert_eq!(finding["input"]["arguments"][0]["text"], "{");
-    assert_eq!(finding["places"], serde_json::json!([null, null]));
+    assert_eq!(told(finding), ("write", [Some(6), Some(6)]));
 }
 
 #[test]
@@ -251,6 +269,7 @@ fn only_the_empty_input_differs() {
     };
     assert_eq!(status, 1, "{stdout}");
     assert_eq!(visible(&report)[0]["input"]["stdin"]["text"], "");
+    assert_eq!(told(visible(&report)[0]), ("write", [Some(15), Some(15)]));
     assert_eq!(visible(&report).len(), 1, "{stdout}");
 }
 
@@ -325,6 +344,117 @@ fn the_default_command_finds_has_digit() {
 fn fuzzed_input_with_a_magic_value() {
     let (_scratch, finding) = fuzz("libfuzzer", "magic", "output", &[]);
     assert_eq!(finding["input"]["stdin"]["base64"], "iVBxNw==");
+    assert_eq!(told(&finding), ("write", [Some(16), Some(10)]));
+}
+
+#[test]
+fn fuzzed_off_by_one_and_separator_twice() {
+    let (_scratch, finding) = fuzz("libfuzzer", "off_by_one", "output", &["--max-stdin", "2"]);
+    assert_eq!(finding["input"]["stdin"]["base64"], "AaA=");
+    assert_eq!(told(&finding), ("write", [Some(14), Some(14)]));
+    let arguments = ["--args", "@arg:8", "--no-stdin"];
+    let (_scratch, finding) = fuzz("libfuzzer", "separator_twice", "output", &arguments);
+    assert_eq!(finding["input"]["arguments"][0]["text"], "::");
+}
+
+#[test]
+fn fuzzed_empty_input() {
+    let (_scratch, finding) = fuzz("libfuzzer", "empty_input", "output", &[]);
+    assert_eq!(finding["input"]["stdin"]["text"], "");
+}
+
+#[test]
+fn differences_without_a_common_branch_are_told_apart() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stdio.h>
+int main(void) {
+  int c = getchar();
+#if V == 2
+  if (c == 'x')
+    puts("x");
+  else if (c == 'y')
+    puts("y");
+  else
+#endif
+    puts("other");
+}
+"#;
+    fs::write(directory.join("two.c"), source).unwrap();
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "two.c", version, file, &["-g"]);
+    }
+    fs::write(directory.join("x"), "x").unwrap();
+    fs::write(directory.join("y"), "y").unwrap();
+    let seeds = ["--seed", "< x", "--seed", "< y", "--max-stdin", "2"];
+    let (status, stdout, report) = diff(directory, &[&seeds, &["--time", "10"][..]].concat());
+    assert_eq!(status, 1, "{stdout}");
+    let mut places: Vec<_> = visible(&report).into_iter().map(told).collect();
+    places.sort();
+    let wanted = [7, 9].map(|line| ("write", [Some(12), Some(line)]));
+    assert_eq!(places, wanted, "{stdout}");
+    let page = fs::read_to_string(directory.join("out/report.html")).unwrap();
+    assert!(page.contains("Where they write what differs"));
+
+    // The place of one of them is expected.
+    fs::write(directory.join("expect"), "place two.c:12 two.c:7\n").unwrap();
+    let expect = ["--expect", "expect", "--time", "10"];
+    let (status, stdout, report) = diff(directory, &[&seeds, &expect[..]].concat());
+    assert_eq!(status, 1, "{stdout}");
+    assert!(
+        stdout.contains("1 difference\n") && stdout.contains("(accepted)"),
+        "{stdout}"
+    );
+    assert_eq!(report["matched_expectations"][0], "place two.c:12 two.c:7");
+}
+
+#[test]
+fn a_specification_that_fails_is_a_finding_of_its_own() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <p3.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int n = 0;
+  pp_assume(PP1(argv[1][0]) != '!');
+  for (const char *at = argv[1]; *at; at++)
+#if V == 1
+    n += *at == ' ';
+#else
+    n += *at == ' ' || *at == '\t';
+#endif
+  pp_assert(PP1(n) == PP2(n));
+  puts("done");
+  return 0;
+}
+"#;
+    fs::write(directory.join("spec.c"), source).unwrap();
+    let header = call(directory, &["header", "-o", "p3.h"]);
+    assert_eq!(header, (0, String::new(), String::new()));
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "spec.c", version, file, &["-g", "-I."]);
+    }
+    let arguments = ["--args", "@arg:4", "--no-stdin", "--time", "30"];
+    let (status, stdout, report) = diff(directory, &arguments);
+    assert_eq!(status, 1, "{stdout}");
+    let finding = visible(&report)[0];
+    assert_eq!(finding["class"], "spec", "{stdout}");
+    assert_eq!(told(finding), ("spec", [Some(13), Some(13)]));
+    assert_eq!(finding["input"]["arguments"][0]["text"], "\t");
+    assert!(
+        stdout.contains("1. specification fails: PP1(n) == PP2(n) does not hold\n"),
+        "{stdout}"
+    );
+    // It is the product that says so, each time.
+    let (status, stdout, _) = call(directory, &["replay", "out"]);
+    assert_eq!(status, 1);
+    assert!(stdout.contains("specification fails\n"), "{stdout}");
+    // Where the assumption does not hold nothing counts.
+    fs::write(directory.join("raw"), "!\t").unwrap();
+    let (status, stdout, _) = call(directory, &["replay", "raw", "--in", "out"]);
+    assert_eq!((status, stdout.as_str()), (0, "raw: no difference\n"));
 }
 
 #[test]
@@ -361,6 +491,118 @@ fn afl_finds_has_digit() {
         &["--args", "@arg:8", "--no-stdin"],
     );
     assert_eq!(finding["engine"], "afl");
+}
+
+#[test]
+fn seeds_are_where_every_engine_begins() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    // More bytes than anybody finds in a few seconds.
+    let source = r#"
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char line[32] = "";
+  fread(line, 1, 31, stdin);
+  if (argc > 2 && strcmp(argv[1], "-n") == 0 && strcmp(argv[2], "a b") == 0 && strcmp(line, "begin-here") == 0)
+    puts(argv[3][0] != 'x' && V == 2 ? "new" : "old");
+  return 0;
+}
+"#;
+    fs::write(directory.join("seeds.c"), source).unwrap();
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "seeds.c", version, file, &["-g"]);
+    }
+    fs::write(directory.join("input"), "begin-here").unwrap();
+    fs::write(directory.join("seeds"), "# known\n-n \"a b\" x < input\n").unwrap();
+    let seed = "-n \"a b\" x < input";
+    for (engine, program) in [
+        ("libfuzzer", "clang-16"),
+        ("afl", "afl-fuzz"),
+        ("klee", "klee"),
+    ] {
+        if !has(program) {
+            eprintln!("not run: there is no {program}");
+            continue;
+        }
+        for given in [["--seed", seed], ["--seed-file", "seeds"]] {
+            let template = ["--args", "@args:3-3:3", "--max-stdin", "10"];
+            let limits = ["--time", "40", "--engine", engine];
+            let all = [&given[..], &template, &limits].concat();
+            let (status, stdout, report) = diff(directory, &all);
+            assert_eq!(status, 1, "{engine} {given:?}: {stdout}");
+            let input = &visible(&report)[0]["input"];
+            assert_eq!(input["arguments"][1]["text"], "a b", "{stdout}");
+            assert_eq!(input["stdin"]["text"], "begin-here", "{stdout}");
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_search_reports_what_it_has() {
+    let scratch = pair("has_digit");
+    let directory = scratch.path();
+    let mut search = common::p3_ir(directory)
+        .args(["diff", "old.bc", "new.bc", "-o", "out", "--args", "@arg:8"])
+        .args([
+            "--time",
+            "300",
+            "--full-time",
+            "--seed",
+            "a1b2",
+            "--no-stdin",
+        ])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The harness has begun to run when it has a log.
+    let log = directory.join("out/engines/libfuzzer/1.log");
+    let start = std::time::Instant::now();
+    while !log.exists() && start.elapsed().as_secs() < 120 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let signal = Command::new("kill")
+        .args(["-INT", &search.id().to_string()])
+        .status();
+    assert!(signal.unwrap().success());
+    let ended = std::time::Instant::now();
+    assert_eq!(search.wait().unwrap().code(), Some(1));
+    assert!(ended.elapsed().as_secs() < 60);
+    let report = fs::read(directory.join("out/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["interrupted"], true);
+    assert_eq!(visible(&report).len(), 1);
+    assert!(directory.join("out/report.html").exists() && !directory.join("out/engines").exists());
+    assert_eq!(call(directory, &["replay", "out"]).0, 1);
+}
+
+#[test]
+fn a_search_without_a_result_is_no_equality() {
+    let scratch = pair("refactoring");
+    let arguments = ["--args", "@arg:3", "--no-stdin", "--time", "2"];
+    let (status, stdout, report) = diff(scratch.path(), &arguments);
+    assert_eq!(
+        (status, report["verdict"].as_str()),
+        (0, Some("none-found"))
+    );
+    assert!(
+        stdout.starts_with("no difference found within: "),
+        "{stdout}"
+    );
+    assert!(stdout.contains(" runs of libFuzzer in "), "{stdout}");
+}
+
+#[test]
+fn behind_a_parting_klee_looks_breadth_first() {
+    let arguments = ["--args", "@arg:8", "--no-stdin", "--time", "180"];
+    let Some((_scratch, status, stdout, report)) = klee("later", &arguments) else {
+        return;
+    };
+    assert_eq!(status, 1, "{stdout}");
+    let text = visible(&report)[0]["input"]["arguments"][0]["text"].clone();
+    let text = text.as_str().unwrap();
+    assert!(["#", "$"].contains(&&text[3..4]), "{text}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use crate::input::Input;
 use crate::place::Place;
 use crate::process::Ended;
-use crate::programs::{Checked, Parting, Programs};
+use crate::programs::{Account, Checked, FailedSpec, Parting, Programs};
 use p3_passes::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -20,6 +20,8 @@ pub enum Class {
     NewCrash,
     /// The old version crashes, the new one does not.
     FixedCrash,
+    /// What the program says of its versions does not hold.
+    Spec,
     /// Standard output or error differ.
     Output,
     /// The versions end otherwise, with equal output.
@@ -30,9 +32,10 @@ pub enum Class {
 
 impl Class {
     /// All of them.
-    pub const ALL: [Class; 5] = [
+    pub const ALL: [Class; 6] = [
         Class::NewCrash,
         Class::FixedCrash,
+        Class::Spec,
         Class::Output,
         Class::Status,
         Class::Flow,
@@ -43,13 +46,14 @@ impl Class {
         match self {
             Class::NewCrash => "new-crash",
             Class::FixedCrash => "fixed-crash",
+            Class::Spec => "spec",
             Class::Output => "output",
             Class::Status => "status",
             Class::Flow => "flow",
         }
     }
 
-    /// Whether somebody who only sees what the program does can see it.
+    /// Whether it is a difference in what the program does, or is said to do.
     pub fn is_visible(self) -> bool {
         self != Class::Flow
     }
@@ -60,6 +64,7 @@ impl fmt::Display for Class {
         f.write_str(match self {
             Class::NewCrash => "new crash",
             Class::FixedCrash => "fixed crash",
+            Class::Spec => "specification fails",
             Class::Output => "output differs",
             Class::Status => "status differs",
             Class::Flow => "control flow only",
@@ -76,9 +81,9 @@ pub struct Examined {
     pub plain: Vec<Ended>,
     /// Each version under sanitizers.
     pub checked: Vec<Checked>,
-    /// Where they parted; none if that is not known.
-    pub partings: Option<Vec<Parting>>,
-    /// Whether each version did the same in a second run.
+    /// What the product says of it; none if it did not come to its end.
+    pub account: Option<Account>,
+    /// Whether everything that makes it a difference was the same in a second run.
     pub is_stable: bool,
 }
 
@@ -107,7 +112,7 @@ pub struct Identity {
 /// Runs all versions on an input.
 pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
     let count = programs.names.len();
-    let (plain, checked, partings) = std::thread::scope(|scope| {
+    let (plain, checked, account) = std::thread::scope(|scope| {
         // Sanitizers take longest to start; there are two processors on the smallest machine.
         let checked = scope.spawn(|| -> Result<Vec<_>> {
             (0..count).map(|v| programs.run_checked(v, input)).collect()
@@ -115,15 +120,15 @@ pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
         let plain: Vec<_> = (0..count)
             .map(|v| programs.run_plain(v, input))
             .collect::<Result<_>>()?;
-        let partings = programs.partings(input)?;
+        let account = programs.account(input)?;
         let panicked = |_| Error::internal("examine", "a thread ended by a panic");
-        Ok((plain, checked.join().map_err(panicked)??, partings))
+        Ok((plain, checked.join().map_err(panicked)??, account))
     })?;
     let mut examined = Examined {
         input: input.clone(),
         plain,
         checked,
-        partings,
+        account,
         is_stable: true,
     };
     if examined.plain.windows(2).any(|pair| pair[0] != pair[1]) {
@@ -131,6 +136,9 @@ pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
             let again = programs.run_plain(version, input)?;
             examined.is_stable &= again == examined.plain[version];
         }
+    }
+    if examined.rests_on_account() {
+        examined.is_stable &= programs.account(input)? == examined.account;
     }
     Ok(examined)
 }
@@ -158,7 +166,31 @@ impl Examined {
         })
     }
 
-    /// Which of standard output, standard error and status differ.
+    /// Whether only the product shows what makes this a difference.
+    fn rests_on_account(&self) -> bool {
+        let account = self.account.as_ref();
+        account.is_some_and(|account| !account.failed.is_empty() || account.outputs.is_some())
+    }
+
+    /// The specifications that do not hold.
+    pub fn failed_specs(&self) -> &[FailedSpec] {
+        let account = self.account.as_ref();
+        account.map_or(&[], |account| &account.failed)
+    }
+
+    /// Where the versions parted; none if that is not known.
+    pub fn partings(&self) -> Option<&[Parting]> {
+        self.account
+            .as_ref()
+            .map(|account| account.partings.as_slice())
+    }
+
+    /// Which calls wrote the first different output, if that is known.
+    pub fn write(&self) -> Option<&Parting> {
+        self.account.as_ref()?.write.as_ref()
+    }
+
+    /// Which of standard output, standard error, status and what the program calls its output differ.
     pub fn differing(&self) -> Vec<&'static str> {
         let differs = |what: fn(&Ended, &Ended) -> bool| {
             self.plain[1..]
@@ -166,10 +198,17 @@ impl Examined {
                 .any(|other| what(&self.plain[0], other))
         };
         let mut differing = Vec::new();
-        if differs(|a, b| a.stdout != b.stdout) {
+        let chosen = self
+            .account
+            .as_ref()
+            .and_then(|account| account.outputs.as_ref());
+        if chosen.is_some_and(|outputs| !outputs.is_empty()) {
+            differing.push("pp_output");
+        }
+        if chosen.is_none() && differs(|a, b| a.stdout != b.stdout) {
             differing.push("stdout");
         }
-        if differs(|a, b| a.stderr != b.stderr) {
+        if chosen.is_none() && differs(|a, b| a.stderr != b.stderr) {
             differing.push("stderr");
         }
         if differs(|a, b| a.status != b.status) {
@@ -180,6 +219,13 @@ impl Examined {
 
     /// How the versions differ; nothing if they do not, or only now and then.
     pub fn class(&self) -> Option<Class> {
+        if self
+            .account
+            .as_ref()
+            .is_some_and(|account| account.is_excluded)
+        {
+            return None;
+        }
         let old = self.crash(0);
         let new = (1..self.plain.len()).find_map(|version| self.crash(version));
         let class = match (&old, &new) {
@@ -188,6 +234,7 @@ impl Examined {
             (Some(a), Some(b)) if (&a.kind, &a.function) != (&b.kind, &b.function) => {
                 Class::NewCrash
             }
+            _ if !self.failed_specs().is_empty() => Class::Spec,
             _ => match self.differing().as_slice() {
                 [] if self.branches().next().is_some() => Class::Flow,
                 [] => return None,
@@ -198,25 +245,23 @@ impl Examined {
         (self.is_stable || matches!(class, Class::NewCrash | Class::FixedCrash)).then_some(class)
     }
 
-    /// The places where the versions went different ways.
+    /// The places where versions decided otherwise.
     fn branches(&self) -> impl Iterator<Item = &Parting> {
-        self.partings
-            .iter()
-            .flatten()
-            .filter(|parting| parting.kind != "return")
+        let partings = self.partings().into_iter().flatten();
+        partings.filter(|parting| !["return", "exit"].contains(&parting.kind.as_str()))
     }
 
-    /// The parting that tells this difference from others. What happens on inputs without a difference, too,
-    /// does not; `harmless` has those.
+    /// The parting that tells this difference from others: the first that does not happen on inputs without a
+    /// difference, too (`harmless` has those); else the calls that wrote the first different output.
     pub fn telling_parting(&self, harmless: &HashSet<Parting>) -> Option<&Parting> {
-        let telling = self.branches().find(|parting| !harmless.contains(parting));
-        let returned = || {
-            self.partings
-                .iter()
-                .flatten()
-                .find(|p| !harmless.contains(p))
+        let telling = |returns: bool| {
+            let mut partings = self.partings().into_iter().flatten();
+            partings.find(|p| (p.kind == "return") == returns && !harmless.contains(p))
         };
-        telling.or_else(|| self.branches().last()).or_else(returned)
+        telling(false)
+            .or_else(|| self.write())
+            .or_else(|| telling(true))
+            .or_else(|| self.branches().last())
     }
 
     /// What makes this the same finding as another; nothing if there is no difference.
@@ -232,6 +277,7 @@ impl Examined {
                     .collect();
                 crashes.join(" / ")
             }
+            Class::Spec => self.failed_specs().first()?.to_string(),
             Class::Flow => self.branches().next()?.to_string(),
             _ => match self.telling_parting(harmless) {
                 Some(parting) => parting.to_string(),
@@ -257,15 +303,26 @@ impl fmt::Display for Crash {
 
 impl fmt::Display for Parting {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for (index, place) in self.places.iter().enumerate() {
-            let separator = if index == 0 { "" } else { " / " };
-            match place {
-                Some(place) => write!(f, "{separator}{place}")?,
-                None => write!(f, "{separator}-")?,
-            }
-        }
-        Ok(())
+        write_places(f, &self.places)
     }
+}
+
+impl fmt::Display for FailedSpec {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} at ", self.text)?;
+        write_places(f, &self.places)
+    }
+}
+
+fn write_places(f: &mut fmt::Formatter, places: &[Option<Place>]) -> fmt::Result {
+    for (index, place) in places.iter().enumerate() {
+        let separator = if index == 0 { "" } else { " / " };
+        match place {
+            Some(place) => write!(f, "{separator}{place}")?,
+            None => write!(f, "{separator}-")?,
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -291,7 +348,7 @@ mod tests {
             input: Input::default(),
             checked: vec![checked(&old), checked(&new)],
             plain: vec![old, new],
-            partings: Some(Vec::new()),
+            account: Some(Account::default()),
             is_stable: true,
         }
     }
@@ -313,6 +370,46 @@ mod tests {
         }
     }
 
+    fn account(partings: &[Parting]) -> Option<Account> {
+        Some(Account {
+            partings: partings.to_vec(),
+            ..Account::default()
+        })
+    }
+
+    #[test]
+    fn specifications_and_what_counts_as_output() {
+        let fine = || ended(Status::Exit(0), "a");
+        let mut found = examined(fine(), ended(Status::Exit(0), "b"));
+        let failed = FailedSpec {
+            text: "PP1(n) == PP2(n)".into(),
+            places: vec![Some(Place::new("a.c", 3)), None],
+        };
+        found.account = Some(Account {
+            failed: vec![failed],
+            ..Account::default()
+        });
+        assert_eq!(found.class(), Some(Class::Spec));
+        let identity = found.identity(&HashSet::new()).unwrap();
+        assert_eq!(identity.at, "PP1(n) == PP2(n) at a.c:3 / -");
+        let mut outputs = Account {
+            outputs: Some(Vec::new()),
+            ..Account::default()
+        };
+        found.account = Some(outputs.clone());
+        assert_eq!(found.class(), None);
+        outputs.outputs = Some(vec![crate::programs::DifferentOutput {
+            name: "total".into(),
+            offset: 4,
+        }]);
+        found.account = Some(outputs.clone());
+        assert_eq!(found.differing(), ["pp_output"]);
+        assert_eq!(found.class(), Some(Class::Output));
+        outputs.is_excluded = true;
+        found.account = Some(outputs);
+        assert_eq!(found.class(), None);
+    }
+
     #[test]
     fn classes() {
         let fine = || ended(Status::Exit(0), "a");
@@ -328,8 +425,15 @@ mod tests {
         assert_eq!(examined(fine(), killed()).class(), Some(Class::NewCrash));
         assert_eq!(examined(killed(), fine()).class(), Some(Class::FixedCrash));
         let mut flow = examined(fine(), fine());
-        flow.partings = Some(vec![parting(3)]);
+        flow.account = account(&[parting(3)]);
         assert_eq!(flow.class(), Some(Class::Flow));
+        // Code that only one version has is no other way by itself.
+        let exit = Parting {
+            kind: "exit".into(),
+            ..parting(3)
+        };
+        flow.account = account(&[exit]);
+        assert_eq!(flow.class(), None);
     }
 
     #[test]
@@ -353,7 +457,7 @@ mod tests {
     #[test]
     fn harmless_partings_do_not_tell_findings_apart() {
         let mut output = examined(ended(Status::Exit(0), "1"), ended(Status::Exit(0), "2"));
-        output.partings = Some(vec![parting(3), parting(7)]);
+        output.account = account(&[parting(3), parting(7)]);
         let at = |harmless: &[Parting]| {
             let harmless = harmless.iter().cloned().collect();
             output.identity(&harmless).unwrap().at
@@ -361,5 +465,11 @@ mod tests {
         assert_eq!(at(&[]), "a.c:3 / -");
         assert_eq!(at(&[parting(3)]), "a.c:7 / -");
         assert_eq!(at(&[parting(3), parting(7)]), "a.c:7 / -");
+        let mut written = output.clone();
+        if let Some(account) = &mut written.account {
+            account.write = Some(parting(9));
+        }
+        let harmless = HashSet::from([parting(3), parting(7)]);
+        assert_eq!(written.identity(&harmless).unwrap().at, "a.c:9 / -");
     }
 }

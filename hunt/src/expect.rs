@@ -3,7 +3,8 @@
 //! A file of expectations has one a line; `#` begins a comment. Words are as in a template.
 //!
 //! ```text
-//! place OLD NEW                    they part there (FILE:LINE, - for none), or crash there
+//! place OLD NEW                    they part there (FILE:LINE, - for none), write what differs, or crash; or a
+//!                                  specification fails there
 //! output stdout|stderr OLD NEW     two regular expressions: all lines of the old version that are not the new
 //!                                  version's match the first, and the other way round
 //! status OLD NEW                   two statuses, as in "exit 1"
@@ -84,7 +85,8 @@ impl Expectations {
         if let Some(index) = accepts(&|kind| kind.is_place(&places)) {
             return Some(vec![index]);
         }
-        if matches!(class, Class::NewCrash | Class::FixedCrash | Class::Flow) {
+        let by_place_only = [Class::NewCrash, Class::FixedCrash, Class::Spec, Class::Flow];
+        if by_place_only.contains(&class) {
             return None;
         }
         let differing = examined.differing();
@@ -100,6 +102,10 @@ pub fn places(examined: &Examined, harmless: &HashSet<Parting>) -> [Option<Place
     let class = examined.class();
     if matches!(class, Some(Class::NewCrash | Class::FixedCrash)) {
         return [0, 1].map(|version| examined.crash(version).and_then(|crash| crash.place));
+    }
+    if class == Some(Class::Spec) {
+        let spec = examined.failed_specs().first();
+        return [0, 1].map(|version| spec.and_then(|s| s.places.get(version).cloned().flatten()));
     }
     let parting = examined.telling_parting(harmless);
     [0, 1].map(|version| parting.and_then(|p| p.places.get(version).cloned().flatten()))
@@ -199,7 +205,7 @@ mod tests {
     use super::*;
     use crate::input::Input;
     use crate::process::{Ended, Status};
-    use crate::programs::Checked;
+    use crate::programs::{Account, Checked};
 
     fn examined(outputs: [&str; 2], statuses: [i32; 2]) -> Examined {
         let plain: Vec<Ended> = [0, 1]
@@ -217,13 +223,16 @@ mod tests {
             input: Input::default(),
             checked: checked.collect(),
             plain,
-            partings: Some(vec![Parting {
-                kind: "branch".into(),
-                places: vec![
-                    Some(Place::new("src/a.c", 3)),
-                    Some(Place::new("src/a.c", 4)),
-                ],
-            }]),
+            account: Some(Account {
+                partings: vec![Parting {
+                    kind: "branch".into(),
+                    places: vec![
+                        Some(Place::new("src/a.c", 3)),
+                        Some(Place::new("src/a.c", 4)),
+                    ],
+                }],
+                ..Account::default()
+            }),
             is_stable: true,
         }
     }

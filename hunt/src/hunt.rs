@@ -45,6 +45,11 @@ pub trait Watch {
 
     /// Something that the user should know.
     fn warn(&mut self, text: &str);
+
+    /// Whether the user wants to see what there is now, and no more.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }
 
 /// Figures for people who wait.
@@ -58,6 +63,8 @@ pub struct Progress {
     pub differences: usize,
 }
 
+/// Data of inputs that any program takes.
+const PLAIN: [&[u8]; 3] = [b"", b"a", b"0\n"];
 /// Where the programs are, in the folder of a comparison.
 pub const PROGRAMS: &str = "programs";
 /// Where the engines work; removed at the end.
@@ -104,7 +111,11 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<R
             time: left / (options.engines.len() - index) as u32,
         };
         search.engine = Some(*engine);
-        let report = engine::run(*engine, &task, &mut search)?;
+        let report = match engine::run(*engine, &task, &mut search) {
+            // The signal that interrupts reaches the compilers, too.
+            Err(_) if search.watch.is_interrupted() => break,
+            report => report?,
+        };
         left = left.saturating_sub(Duration::from_secs_f64(report.seconds));
         if let Some(failure) = &report.failure {
             search.watch.warn(&format!("{engine} failed: {failure}"));
@@ -159,6 +170,8 @@ struct Search<'a> {
     unconfirmed: u64,
     unexamined: u64,
     start: Instant,
+    /// When the engine made its first run: what it takes to build says nothing of how hard the search is.
+    first_run: Option<Instant>,
     last_new: Instant,
     known: HashSet<Key>,
 }
@@ -177,16 +190,21 @@ impl<'a> Search<'a> {
             unconfirmed: 0,
             unexamined: 0,
             start: Instant::now(),
+            first_run: None,
             last_new: Instant::now(),
             known: HashSet::new(),
         }
     }
 
-    /// The seeds, and the input that the template makes of nothing.
+    /// The seeds, and plain inputs: what the versions do on any input tells no difference from another.
     fn begin(&mut self) -> Result<()> {
         self.watch.step("examining seeds");
-        let nothing = self.options.sources.template.decode(&[]);
-        for input in self.options.seeds.iter().chain([&nothing]) {
+        let template = &self.options.sources.template;
+        let plain: Vec<Input> = PLAIN.iter().map(|data| template.decode(data)).collect();
+        for input in self.options.seeds.iter().chain(&plain) {
+            if self.watch.is_interrupted() {
+                break;
+            }
             self.examine(input, Reason::Path)?;
         }
         Ok(())
@@ -208,7 +226,7 @@ impl<'a> Search<'a> {
         if !class.is_some_and(Class::is_visible) {
             if examined.is_stable {
                 self.harmless
-                    .extend(examined.partings.iter().flatten().cloned());
+                    .extend(examined.partings().into_iter().flatten().cloned());
             }
             self.unconfirmed += u64::from(reason == Reason::Difference);
         }
@@ -251,7 +269,10 @@ impl<'a> Search<'a> {
             }
         }
         let count = groups.len().clamp(1, MAX_FINDINGS) as u32;
-        let time = MINIMISE.min(MINIMISE_ALL / count);
+        let time = match self.watch.is_interrupted() {
+            true => Duration::ZERO,
+            false => MINIMISE.min(MINIMISE_ALL / count),
+        };
         let mut findings: Vec<Finding> = Vec::new();
         for (index, (key, group)) in groups.into_iter().take(MAX_FINDINGS).enumerate() {
             self.watch
@@ -328,6 +349,7 @@ impl<'a> Search<'a> {
             examined: self.examined,
             unexamined: self.unexamined,
             unconfirmed: self.unconfirmed,
+            interrupted: self.watch.is_interrupted(),
             engines,
             findings,
             matched_expectations: matched,
@@ -340,6 +362,9 @@ impl<'a> Search<'a> {
 
 impl Sink for Search<'_> {
     fn progress(&mut self, runs: u64, paths: u64) {
+        if runs > 0 {
+            self.first_run.get_or_insert_with(Instant::now);
+        }
         let progress = Progress {
             runs,
             paths,
@@ -364,6 +389,9 @@ impl Sink for Search<'_> {
             let step = inputs.len().div_ceil(MANY).max(1);
             self.unexamined += (inputs.len() - inputs.len().div_ceil(step)) as u64;
             for input in inputs.into_iter().step_by(step) {
+                if self.watch.is_interrupted() {
+                    return Ok(());
+                }
                 self.examine(input, reason)?;
             }
         }
@@ -371,12 +399,19 @@ impl Sink for Search<'_> {
     }
 
     fn wants_more(&self) -> bool {
+        if self.watch.is_interrupted() {
+            return false;
+        }
         if !self.options.stops_early || self.differences() == 0 {
             return true;
         }
         // A search that took long to find something may take as long again.
-        let until_last = self.last_new.duration_since(self.start);
-        self.last_new.elapsed() < QUIET.max(until_last)
+        let Some(first_run) = self.first_run else {
+            return true;
+        };
+        let until_last = self.last_new.saturating_duration_since(first_run);
+        let quiet = self.last_new.max(first_run).elapsed();
+        quiet < QUIET.max(until_last)
     }
 
     fn observer(&mut self) -> &mut dyn Observer {

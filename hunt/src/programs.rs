@@ -11,6 +11,7 @@ use crate::template::Template;
 use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
 use p3_passes::load;
 use p3_passes::pipeline::{self, Observer, Options};
+use p3_passes::weave::WeaveOptions;
 use p3_passes::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
@@ -76,10 +77,44 @@ pub struct Checked {
 /// A place where versions that ran in lock-step parted, or returned different values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Parting {
-    /// `branch`, `switch`, `call` or `return`.
+    /// `branch`, `switch` or `call`: what all versions have there; `exit`: they go on alike, but not at the same
+    /// code any more; `return`: a function's results differ; `write`: the calls that wrote the first different
+    /// output.
     pub kind: String,
     /// One per version; none if it was not there.
     pub places: Vec<Option<Place>>,
+}
+
+/// A specification that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FailedSpec {
+    /// The relation.
+    pub text: String,
+    /// One per version; none if it names none there.
+    pub places: Vec<Option<Place>>,
+}
+
+/// What the program gave out by `pp_output`, where that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DifferentOutput {
+    pub name: String,
+    /// Equal bytes before the difference.
+    pub offset: u64,
+}
+
+/// What only the product can say of an input: it sees the versions side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Where the versions part, in the order in which they did.
+    pub partings: Vec<Parting>,
+    /// Which calls wrote what differs first.
+    pub write: Option<Parting>,
+    /// Specifications that do not hold.
+    pub failed: Vec<FailedSpec>,
+    /// An assumption does not hold: the input is of no interest.
+    pub is_excluded: bool,
+    /// What differs of what the program calls its output; none: it does not say what that is.
+    pub outputs: Option<Vec<DifferentOutput>>,
 }
 
 impl Programs {
@@ -185,7 +220,12 @@ impl Programs {
     fn write_product(&self, sources: &Sources, observe: &mut dyn Observer) -> Result<Vec<String>> {
         let options = Options {
             prepare: pipeline::PrepareLevel::None,
-            checks: checks("output,status,divergence,returns")?,
+            checks: checks("output,status,divergence,returns,spec")?,
+            sites: true,
+            weave: WeaveOptions {
+                exits: true,
+                ..sources.merge.weave.clone()
+            },
             ..sources.merge.clone()
         };
         write_product(&self.product(), &options, observe)
@@ -229,9 +269,8 @@ impl Programs {
         Ok(Checked { ended, report })
     }
 
-    /// Where the versions part on this input, in the order in which they did; none if the product did not come to
-    /// its end.
-    pub fn partings(&self, input: &Input) -> Result<Option<Vec<Parting>>> {
+    /// What the product says of this input; none if it did not come to its end.
+    pub fn account(&self, input: &Input) -> Result<Option<Account>> {
         let out = scratch()?;
         let variables = vec![
             ("P3_OUTDIR", out.path().into()),
@@ -245,16 +284,7 @@ impl Programs {
             return Ok(None);
         }
         let report: ProductReport = serde_json::from_slice(&read(&path)?).map_err(internal)?;
-        let partings = report.divergences.into_iter().chain(report.returns);
-        let parting = |reported: Reported| Parting {
-            kind: reported.kind,
-            places: reported
-                .places
-                .into_iter()
-                .map(|place| place.map(|text| Place::parse(&text)))
-                .collect(),
-        };
-        Ok(Some(partings.map(parting).collect()))
+        Ok(Some(report.into()))
     }
 }
 
@@ -263,12 +293,107 @@ impl Programs {
 struct ProductReport {
     divergences: Vec<Reported>,
     returns: Vec<Reported>,
+    differences: Vec<ReportedDifference>,
+    checks: ReportedChecks,
+    spec: Vec<ReportedSpec>,
+    outputs: Vec<ReportedOutput>,
 }
 
 #[derive(Deserialize)]
 struct Reported {
     kind: String,
     places: Vec<Option<String>>,
+}
+
+#[derive(Deserialize)]
+struct ReportedDifference {
+    versions: [usize; 2],
+    places: [Option<String>; 2],
+}
+
+#[derive(Deserialize)]
+struct ReportedChecks {
+    spec: ReportedCheck,
+}
+
+#[derive(Deserialize)]
+struct ReportedCheck {
+    verdict: String,
+}
+
+#[derive(Deserialize)]
+struct ReportedSpec {
+    kind: String,
+    spec: String,
+    places: Vec<Option<String>>,
+    failed: u64,
+}
+
+#[derive(Deserialize)]
+struct ReportedOutput {
+    name: String,
+    difference: Option<ReportedOffset>,
+}
+
+#[derive(Deserialize)]
+struct ReportedOffset {
+    offset: u64,
+}
+
+fn places(texts: &[Option<String>]) -> Vec<Option<Place>> {
+    let place = |text: &Option<String>| text.as_deref().map(Place::parse);
+    texts.iter().map(place).collect()
+}
+
+impl From<ProductReport> for Account {
+    fn from(report: ProductReport) -> Account {
+        let partings = report.divergences.iter().chain(&report.returns);
+        let parting = |reported: &Reported| Parting {
+            kind: reported.kind.clone(),
+            places: places(&reported.places),
+        };
+        // Between the first two versions, as everything that is shown of a finding. One that writes no more to one
+        // stream may have written to the other instead.
+        let writes: Vec<&ReportedDifference> = report
+            .differences
+            .iter()
+            .filter(|difference| difference.versions == [1, 2])
+            .collect();
+        let site = |k: usize| writes.iter().find_map(|write| write.places[k].clone());
+        let sites = [site(0), site(1)];
+        let write = sites.iter().any(Option::is_some).then(|| Parting {
+            kind: "write".to_string(),
+            places: places(&sites),
+        });
+        let failed = report.spec.iter().filter(|spec| spec.failed > 0);
+        let (assumed, asserted): (Vec<_>, Vec<_>) = failed.partition(|spec| spec.kind == "assume");
+        let mut failed: Vec<FailedSpec> = asserted
+            .into_iter()
+            .map(|spec| FailedSpec {
+                text: spec.spec.clone(),
+                places: places(&spec.places),
+            })
+            .collect();
+        if failed.is_empty() && report.checks.spec.verdict == "fail" {
+            failed.push(FailedSpec {
+                text: "a specification in a product function".to_string(),
+                places: Vec::new(),
+            });
+        }
+        let different = report.outputs.iter().filter_map(|output| {
+            Some(DifferentOutput {
+                name: output.name.clone(),
+                offset: output.difference.as_ref()?.offset,
+            })
+        });
+        Account {
+            partings: partings.map(parting).collect(),
+            write,
+            failed,
+            is_excluded: !assumed.is_empty(),
+            outputs: (!report.outputs.is_empty()).then(|| different.collect()),
+        }
+    }
 }
 
 /// Merges and writes a product. Returns warnings.

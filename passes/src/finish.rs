@@ -196,7 +196,7 @@ fn define_tables(product: &Module, names: &[String], checks: Checks) -> Result<(
     Ok(())
 }
 
-fn constant(product: &Module, name: &str, value: Value) -> Value {
+pub(crate) fn constant(product: &Module, name: &str, value: Value) -> Value {
     let global = llvm::add_global(product, name, value.ty());
     global.set_initializer(value);
     global.set_constant(true);

@@ -23,6 +23,7 @@ mod prepare;
 mod rename;
 pub mod report;
 mod runtime;
+mod sites;
 pub mod size;
 mod spec;
 mod terminate;

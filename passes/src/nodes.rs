@@ -44,6 +44,14 @@ pub(crate) struct Node {
 }
 
 impl Graph {
+    /// The first instruction of a node that debug info gives a place.
+    pub(crate) fn place_of(&self, node: NodeId) -> Option<Value> {
+        let node = &self.nodes[node];
+        let all = node.instructions.iter().chain(&node.terminator);
+        all.copied()
+            .find(|instruction| instruction.debug_line() != 0)
+    }
+
     /// Divides the body of a defined function.
     pub(crate) fn of(function: Value) -> Graph {
         let blocks = reverse_post_order(function);

@@ -10,8 +10,8 @@ use crate::report::{MergeReport, VersionReport};
 use crate::size::ProductSize;
 use crate::weave::WeaveOptions;
 use crate::{
-    check, finish, harness, isolate, link, load, prepare, rename, runtime, spec, terminate, weave,
-    Error, Result,
+    check, finish, harness, isolate, link, load, prepare, rename, runtime, sites, spec, terminate,
+    weave, Error, Result,
 };
 use std::path::PathBuf;
 
@@ -38,6 +38,8 @@ pub struct Options {
     pub weave: WeaveOptions,
     /// Whether the product is a fuzzer's function instead of a program.
     pub harness: bool,
+    /// Whether the product can say which calls wrote what differs.
+    pub sites: bool,
     /// Whether the checker looks at the product after weaving.
     pub verify: bool,
 }
@@ -150,7 +152,9 @@ pub fn merge<'ctx>(
         versions.push((module, name));
     }
 
+    let count = versions.len();
     let product = finish::join(context, versions, options.checks)?;
+    sites::mark(&product, count, options.sites);
     if options.weave.none && spec::are_there(&product, &options.weave) {
         let what = "specifications are evaluated in lock-step only, so none is with --no-weave";
         report.warnings.push(what.into());
@@ -169,6 +173,9 @@ pub fn merge<'ctx>(
         woven.finish();
         report.woven = woven.reports;
         report.warnings.extend(woven.warnings);
+    }
+    if options.sites {
+        sites::announce(&product);
     }
     if options.harness {
         harness::harness(context, &product)?;

@@ -28,6 +28,7 @@ fn options(inputs: Vec<Input>) -> Options {
         },
         native_libraries: Vec::new(),
         harness: false,
+        sites: false,
         verify: false,
     }
 }

@@ -27,6 +27,7 @@ impl Merge {
                 weave: WeaveOptions::default(),
                 native_libraries: Vec::new(),
                 harness: false,
+                sites: false,
                 verify: true,
             },
         }

@@ -312,7 +312,9 @@ ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iove
       p3_memory_append(&p3_captures[version][entry->stream], parts[i].iov_base, parts[i].iov_len);
     return p3_captures[version][entry->stream].length - before;
   }
-  return write_file(version, entry->stream, parts, count, readable);
+  ssize_t done = write_file(version, entry->stream, parts, count, readable);
+  p3_captures[version][entry->stream].written += done > 0 ? done : 0;
+  return done;
 }
 
 off_t p3_capture_length(int version, int stream) {

@@ -43,8 +43,17 @@ void p3_parting_configure(const char *value);
 extern struct p3_parting *p3_partings;
 /* Prints a line about it. */
 void p3_parting_say(const struct p3_parting *parting, unsigned versions);
-/* "branch", "switch", "call" or "return" */
+/* "branch", "switch", "call", "return" or "exit" */
 const char *p3_parting_name(const struct p3_parting *parting);
+
+/* ---- sites.c ---- */
+
+/* Once, behind the captures. */
+void p3_sites_init(void);
+/* The version is about to call libc there ("file:line" or "function()"). */
+void p3_site(int version, const char *site);
+/* Which of these calls wrote the byte at `offset`; null: that is not known, or there is none. */
+const char *p3_site_of(int version, int stream, off_t offset);
 
 /* ---- klee.c ---- */
 
@@ -154,6 +163,7 @@ struct p3_capture {
   off_t base;
   off_t at;     /* where it ends, while p3_follow_is_on */
   bool follows; /* as far as that it is what the first version's is, and not in its file */
+  off_t written; /* by calls of this process */
   char *bytes;
   size_t length, capacity;
 };

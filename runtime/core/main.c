@@ -250,6 +250,7 @@ int main(int argc, char **argv, char **envp) {
   p3_switch_init();
   p3_rerun_streams();
   p3_captures_init();
+  p3_sites_init();
   p3_rerun_captures();
   p3_input_init();
   p3_process_start();

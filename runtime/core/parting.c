@@ -6,26 +6,31 @@
 #include "process.h"
 #include <string.h>
 
-enum { ABORT, LOG, COUNT };
+enum { ABORT, LOG, COUNT, EXPLORE, REACTIONS };
 static int reaction;
+
+__attribute__((weak)) void klee_set_forking(unsigned enable);
 
 struct p3_parting *p3_partings;
 static struct p3_parting **last = &p3_partings;
 
 void p3_parting_configure(const char *value) {
-  static const char *const words[] = {[ABORT] = "abort", [LOG] = "log", [COUNT] = "count"};
+  static const char *const words[] = {[ABORT] = "abort", [LOG] = "log", [COUNT] = "count", [EXPLORE] = "explore"};
   /* Somebody who takes one version's status takes the product for that version. */
   reaction = p3_config.status == P3_NOBODY ? ABORT : COUNT;
   if (!value)
     return;
-  for (reaction = 0; reaction <= COUNT; reaction++)
-    if (strcmp(value, words[reaction]) == 0)
-      return;
-  p3_fatal("P3_ON_DIVERGENCE=%s: expected abort, count or log", value);
+  for (reaction = 0; reaction < REACTIONS && strcmp(value, words[reaction]) != 0; reaction++)
+    ;
+  if (reaction == REACTIONS)
+    p3_fatal("P3_ON_DIVERGENCE=%s: expected abort, count, explore or log", value);
+  /* Up to a divergence KLEE does nothing but follow its seeds. */
+  if (reaction == EXPLORE && p3_in_klee())
+    klee_set_forking(0);
 }
 
 const char *p3_parting_name(const struct p3_parting *parting) {
-  static const char *const names[] = {"branch", "switch", "call", "return"};
+  static const char *const names[] = {"branch", "switch", "call", "return", "exit"};
   return names[parting->kind];
 }
 
@@ -52,7 +57,12 @@ bool p3_parted(struct p3_parting *parting, unsigned versions) {
     last = &parting->next;
   }
   parting->versions |= versions;
-  if (reaction != COUNT)
+  /* No check: the versions' conditions are equal there. */
+  if (parting->kind == P3_PARTING_EXIT)
+    return false;
+  if (reaction == EXPLORE && p3_in_klee() && parting->kind != P3_PARTING_RETURN)
+    klee_set_forking(1);
+  if (reaction < COUNT)
     p3_parting_say(parting, versions);
   p3_raising = reaction == ABORT; /* the product will; it is no crash of a version */
   return reaction == ABORT;

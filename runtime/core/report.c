@@ -147,6 +147,13 @@ static void write_byte(FILE *out, int byte) {
     fprintf(out, "%d", byte);
 }
 
+static void write_place(FILE *out, const char *place) {
+  if (place)
+    write_string(out, place);
+  else
+    fputs("null", out);
+}
+
 static void write_differences(FILE *out) {
   fputs("  \"differences\": [", out);
   bool any = false;
@@ -163,6 +170,10 @@ static void write_differences(FILE *out) {
       write_byte(out, difference->byte_a);
       fputs(", ", out);
       write_byte(out, difference->byte_b);
+      fputs("], \"places\": [", out);
+      write_place(out, p3_site_of(0, stream, difference->offset));
+      fputs(", ", out);
+      write_place(out, p3_site_of(i, stream, difference->offset));
       fputs("]}", out);
       any = true;
     }
@@ -181,10 +192,7 @@ static void write_parting(FILE *out, const struct p3_parting *parting) {
   fputs("], \"places\": [", out);
   for (int i = 0; i < p3_count; i++) {
     fputs(i ? ", " : "", out);
-    if (parting->places[i])
-      write_string(out, parting->places[i]);
-    else
-      fputs("null", out);
+    write_place(out, parting->places[i]);
   }
   fputs("]}", out);
 }

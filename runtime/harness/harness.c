@@ -190,6 +190,7 @@ static void prepare(void) {
   p3_switch_init();
   first_umask = p3_states[0].umask;
   p3_captures_init();
+  p3_sites_init();
   first_shared = *p3_shared;
   p3_limits_start();
   for (int i = 0; i < p3_count; i++) {

@@ -101,6 +101,7 @@ fn make_mutant(seed: &str) -> ExitCode {
         native_libraries: Vec::new(),
         weave: WeaveOptions::default(),
         harness: false,
+        sites: false,
         verify: true,
     };
     let mut mutant: Option<Mutant> = None;

@@ -38,6 +38,7 @@ impl Harness {
         }
         let options = Options {
             harness: true,
+            sites: true,
             checks: with_divergence(task.sources.merge.checks)?,
             ..task.sources.merge.clone()
         };
@@ -175,7 +176,8 @@ fn passable(template: &Template) -> Result<()> {
     Ok(())
 }
 
-fn with_divergence(checks: ProductChecks) -> Result<ProductChecks> {
+/// These checks and the one for divergences.
+pub(super) fn with_divergence(checks: ProductChecks) -> Result<ProductChecks> {
     let names: Vec<&str> = ProductChecks::NAMES
         .into_iter()
         .filter(|name| checks.has(name) || *name == "divergence")

@@ -3,7 +3,12 @@
 //! A symbolic stream has one size, so KLEE runs once for each of several sizes, the smallest first. Arguments
 //! need no such care: a symbolic NUL ends them anywhere. That all paths were followed is claimed only if KLEE
 //! ended by itself with nothing left out: no path given up, no value made concrete, no fork refused.
+//!
+//! Sizes that it could not finish get a second look, with a product that knows where versions part: first it ends
+//! there, so that inputs which lead to a parting come up early; then KLEE follows these as its seeds without a fork up
+//! to the parting, and goes on behind it breadth first. What is different for a while shows there if it ever shows.
 
+use super::harness::with_divergence;
 use super::ktest::{self, KTest};
 use super::{Candidate, Engine, EngineReport, Reason, Sink, Task};
 use crate::input::{read, write, Input};
@@ -11,6 +16,7 @@ use crate::process::spawn;
 use crate::programs::write_product;
 use crate::template::{Stream, Template, Word};
 use p3_passes::execute::kill_group;
+use p3_passes::pipeline::Options;
 use p3_passes::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -24,6 +30,12 @@ use std::time::{Duration, Instant};
 const EVERY_SIZE: usize = 8;
 /// The largest symbolic stream.
 const MAX_SIZE: usize = 256;
+/// The part of the time that the second look may take, if it is needed ...
+const SECOND_LOOK: u32 = 2;
+/// ... and the part of this for the search for partings.
+const PARTINGS: u32 = 3;
+/// So many inputs that lead to partings are followed.
+const MANY_PARTINGS: usize = 16;
 /// How long KLEE may take to stop after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(100);
@@ -47,18 +59,17 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
     let deadline = Instant::now() + task.time;
     let product = task.directory.join("product.bc");
     write_product(&product, &task.sources.merge, sink.observer())?;
-    let mut sizes = sizes(task.template());
-    sizes.extend(
-        task.seeds
-            .iter()
-            .map(largest_stream)
-            .filter(|size| *size <= MAX_SIZE),
-    );
-    let sizes: BTreeSet<usize> = sizes.into_iter().collect();
-    let sizes: Vec<usize> = sizes.into_iter().collect();
+    let all = sizes(task.template());
+    let seeded = task.seeds.iter().map(largest_stream);
+    let seeded: BTreeSet<usize> = seeded.filter(|size| *size <= MAX_SIZE).collect();
+    let others = all.into_iter().filter(|size| !seeded.contains(size));
+    // Somebody knows why the seeds are what they are.
+    let sizes: Vec<usize> = seeded.iter().copied().chain(others).collect();
+    let first_end = deadline - task.time / SECOND_LOOK;
+    let mut unfinished = Vec::new();
     let mut finished = Vec::new();
     for (index, size) in sizes.iter().enumerate() {
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = first_end.saturating_duration_since(Instant::now());
         let is_last = index + 1 == sizes.len();
         // Larger streams get their turn, too.
         let time = if is_last { left } else { left / 2 };
@@ -70,26 +81,105 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
             product: &product,
             directory: task.directory.join(format!("size-{size}")),
             streams: streams_of(task.template(), *size),
+            seeds: task.seeds,
+            flags: &[],
+            on_divergence: None,
         };
         let done = session.run(time, sink, (report.runs, report.paths))?;
-        report.runs += done.paths;
-        report.paths += done.paths;
+        report.add(&done);
         if done.left_out.is_empty() {
             finished.push(*size);
+        } else {
+            unfinished.push(*size);
         }
         for reason in done.left_out {
             if !report.limits.contains(&reason) {
                 report.limits.push(reason);
             }
         }
+        sink.candidates(done.candidates)?;
         if done.failure.is_some() {
             report.failure = done.failure;
             break;
         }
     }
+    if report.failure.is_none() && !unfinished.is_empty() {
+        look_behind_partings(task, sink, &mut report, &unfinished, deadline)?;
+    }
+    finished.sort_unstable();
     report.complete = finished.len() == sizes.len() && is_everything(task.template(), &sizes);
     report.bound = bound(task.template(), &finished);
     Ok(report)
+}
+
+/// The second look, at these sizes.
+fn look_behind_partings(
+    task: &Task,
+    sink: &mut dyn Sink,
+    report: &mut EngineReport,
+    sizes: &[usize],
+    deadline: Instant,
+) -> Result<()> {
+    let product = task.directory.join("partings.bc");
+    let options = Options {
+        checks: with_divergence(task.sources.merge.checks)?,
+        ..task.sources.merge.clone()
+    };
+    let mut is_written = false;
+    for (index, size) in sizes.iter().enumerate() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let share = left / (sizes.len() - index) as u32;
+        if share < Duration::from_secs(2) || !sink.wants_more() {
+            break;
+        }
+        if !is_written {
+            write_product(&product, &options, sink.observer())?;
+            is_written = true;
+        }
+        let mut session = Session {
+            task,
+            product: &product,
+            directory: task.directory.join(format!("partings-{size}")),
+            streams: streams_of(task.template(), *size),
+            seeds: task.seeds,
+            flags: &[],
+            on_divergence: Some("abort"),
+        };
+        let start = Instant::now();
+        let done = session.run(share / PARTINGS, sink, (report.runs, report.paths))?;
+        report.add(&done);
+        let parts = done
+            .candidates
+            .iter()
+            .filter(|c| c.reason == Reason::Difference);
+        let mut parting: Vec<Input> = parts.map(|candidate| candidate.input.clone()).collect();
+        parting.sort_by_key(Input::weight);
+        parting.dedup();
+        // In large ones much is still open behind the parting.
+        let step = parting.len().div_ceil(MANY_PARTINGS).max(1);
+        let parting: Vec<Input> = parting.into_iter().rev().step_by(step).collect();
+        // That they part is no difference yet.
+        let paths = done.candidates.into_iter().map(|candidate| Candidate {
+            reason: candidate.reason.max(Reason::Path),
+            ..candidate
+        });
+        sink.candidates(paths.collect())?;
+        if parting.is_empty() {
+            continue;
+        }
+        session.directory = task.directory.join(format!("behind-{size}"));
+        session.seeds = &parting;
+        session.flags = &["--search=bfs"];
+        session.on_divergence = Some("explore");
+        let done = session.run(
+            share.saturating_sub(start.elapsed()),
+            sink,
+            (report.runs, report.paths),
+        )?;
+        report.add(&done);
+        sink.candidates(done.candidates)?;
+    }
+    Ok(())
 }
 
 /// The sizes of streams to try.
@@ -129,6 +219,13 @@ fn is_everything(template: &Template, sizes: &[usize]) -> bool {
         [] => true,
         [(_, max)] => sizes.len() == max + 1,
         _ => false,
+    }
+}
+
+impl EngineReport {
+    fn add(&mut self, done: &Done) {
+        self.runs += done.paths;
+        self.paths += done.paths;
     }
 }
 
@@ -201,10 +298,16 @@ struct Session<'a> {
     product: &'a Path,
     directory: PathBuf,
     streams: Vec<(Stream, usize)>,
+    /// What it begins with.
+    seeds: &'a [Input],
+    flags: &'a [&'a str],
+    /// What the product does where versions part, if it knows.
+    on_divergence: Option<&'a str>,
 }
 
 /// What a run of KLEE came to.
 struct Done {
+    candidates: Vec<Candidate>,
     paths: u64,
     left_out: Vec<String>,
     failure: Option<String>,
@@ -224,7 +327,16 @@ impl Session<'_> {
             .arg(format!("--max-time={}s", time.as_secs().max(1)))
             .arg("--output-dir")
             .arg(&self.directory);
-        for seed in self.write_seeds()? {
+        command.args(self.flags).env_remove("P3_ON_DIVERGENCE");
+        if let Some(reaction) = self.on_divergence {
+            command.env("P3_ON_DIVERGENCE", reaction);
+        }
+        let seeds = self.write_seeds()?;
+        if !seeds.is_empty() {
+            // What KLEE makes symbolic besides, such as what stat says of a stream, no seed has.
+            command.args(["--named-seed-matching", "--allow-seed-extension"]);
+        }
+        for seed in seeds {
             command.arg("--seed-file").arg(seed);
         }
         command
@@ -259,7 +371,6 @@ impl Session<'_> {
         let (candidates, crashed) = self.candidates()?;
         let paths = candidates.len() as u64;
         sink.progress(before.0 + paths, before.1 + paths);
-        sink.candidates(candidates)?;
         let mut left_out: Vec<String> = LEFT_OUT
             .iter()
             .filter(|(sign, _)| messages.contains(sign))
@@ -277,6 +388,7 @@ impl Session<'_> {
                 .to_string()
         };
         Ok(Done {
+            candidates,
             paths,
             left_out,
             failure: failed.then(|| format!("{status}: {}", reason())),
@@ -286,7 +398,7 @@ impl Session<'_> {
     /// The files of the seeds whose streams have this run's sizes.
     fn write_seeds(&self) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
-        for (index, seed) in self.task.seeds.iter().enumerate() {
+        for (index, seed) in self.seeds.iter().enumerate() {
             let fits = |(stream, size): &(Stream, usize)| seed.stream(*stream).len() <= *size;
             if !self.streams.iter().all(fits) {
                 continue;

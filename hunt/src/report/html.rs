@@ -317,34 +317,24 @@ fn marked(left: Option<&[u8]>, right: Option<&[u8]>) -> (String, String) {
 }
 
 fn show_places(page: &mut String, finding: &Finding) {
-    if finding.places.iter().all(Option::is_none) {
-        return;
-    }
     let title = match finding.kind.as_deref() {
         Some("crash") => "Where it crashes",
+        Some("spec") => "What does not hold",
         Some("return") => "Where they return different values",
+        Some("write") => WRITES,
+        Some("exit") => "Where one goes on at what the other does not have",
         _ => "Where they part",
     };
-    put(page, &format!("<h3>{title}</h3><div class=\"pair\">"));
-    for ((place, version), number) in finding.places.iter().zip(&finding.versions).zip(1..) {
-        put(page, "<div class=\"side\">");
-        put(
-            page,
-            &format!(
-                "<span class=\"name v{number}\">{}</span>",
-                escaped(&version.name)
-            ),
-        );
-        match place {
-            Some(place) => show_source(page, place),
-            None => put(page, "<p class=\"skip\">not here</p>"),
-        }
-        put(page, "</div>");
+    show_pair(page, title, &finding.places, finding);
+    if finding.kind.as_deref() != Some("write") {
+        show_pair(page, WRITES, &finding.writes, finding);
     }
-    put(page, "</div>");
     let partings = finding.partings.as_deref().unwrap_or_default();
-    let is_crash = finding.kind.as_deref() == Some("crash");
-    if partings.len() > 1 || is_crash && !partings.is_empty() {
+    let is_all = matches!(
+        finding.kind.as_deref(),
+        Some("branch" | "switch" | "call" | "exit")
+    );
+    if partings.len() > 1 || !is_all && !partings.is_empty() {
         put(
             page,
             "<details><summary>all places where they part</summary><ol>",
@@ -361,6 +351,32 @@ fn show_places(page: &mut String, finding: &Finding) {
         }
         put(page, "</ol></details>");
     }
+}
+
+const WRITES: &str = "Where they write what differs";
+
+/// A place of each version, with its source.
+fn show_pair(page: &mut String, title: &str, places: &[Option<SourcePlace>], finding: &Finding) {
+    if places.iter().all(Option::is_none) {
+        return;
+    }
+    put(page, &format!("<h3>{title}</h3><div class=\"pair\">"));
+    for ((place, version), number) in places.iter().zip(&finding.versions).zip(1..) {
+        put(page, "<div class=\"side\">");
+        put(
+            page,
+            &format!(
+                "<span class=\"name v{number}\">{}</span>",
+                escaped(&version.name)
+            ),
+        );
+        match place {
+            Some(place) => show_source(page, place),
+            None => put(page, "<p class=\"skip\">not here</p>"),
+        }
+        put(page, "</div>");
+    }
+    put(page, "</div>");
 }
 
 fn show_source(page: &mut String, place: &SourcePlace) {

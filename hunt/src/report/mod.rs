@@ -10,7 +10,7 @@ use crate::examine::{Class, Crash, Examined};
 use crate::expect;
 use crate::input::{write as write_file, Input, JsonBytes};
 use crate::place::{Place, Sources};
-use crate::programs::{internal, Parting, Programs};
+use crate::programs::{internal, DifferentOutput, FailedSpec, Parting, Programs};
 use crate::sanitizer::SanitizerReport;
 use p3_passes::Result;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,8 @@ pub struct Report {
     pub unexamined: u64,
     /// Inputs on which the product showed a difference that the versions alone did not show.
     pub unconfirmed: u64,
+    /// Whether the user ended the search before its time.
+    pub interrupted: bool,
     pub engines: Vec<EngineReport>,
     pub findings: Vec<Finding>,
     pub matched_expectations: Vec<String>,
@@ -79,13 +81,16 @@ pub struct Finding {
     pub input: JsonInput,
     /// How many bytes the input had before it was minimised.
     pub weight_before: usize,
-    /// What happened at `places`: `branch`, `switch`, `call`, `return` (the function returned different values)
-    /// or `crash`.
+    /// What happened at `places`: as of a [`Parting`], or `crash`, or `spec`.
     pub kind: Option<String>,
     /// Where the versions parted, or crashed; one per version.
     pub places: Vec<Option<SourcePlace>>,
+    /// Which calls wrote the first different output; empty if that is not known.
+    pub writes: Vec<Option<SourcePlace>>,
     /// All places where they parted, in the order in which they did; none if that is not known.
     pub partings: Option<Vec<Parting>>,
+    /// The specifications that do not hold.
+    pub failed_specs: Vec<FailedSpec>,
     pub versions: Vec<VersionReport>,
     /// Where each stream of the second version first differs from the first's.
     pub differences: Vec<Difference>,
@@ -170,10 +175,12 @@ impl Origin {
         let places = expect::places(examined, harmless);
         let is_crash = matches!(class, Class::NewCrash | Class::FixedCrash);
         let telling = examined.telling_parting(harmless);
-        let kind = match is_crash {
-            true => Some("crash".to_string()),
-            false => telling.map(|parting| parting.kind.clone()),
+        let kind = match class {
+            _ if is_crash => Some("crash".to_string()),
+            Class::Spec => Some("spec".to_string()),
+            _ => telling.map(|parting| parting.kind.clone()),
         };
+        let write = examined.write().map_or(&[][..], |write| &write.places);
         let versions: Vec<VersionReport> = (0..programs.names.len())
             .map(|version| VersionReport::of(examined, version, programs))
             .collect();
@@ -201,7 +208,9 @@ impl Origin {
             weight_before: self.found.weight(),
             kind,
             places: places.iter().zip(&programs.sources).map(source).collect(),
-            partings: examined.partings.clone(),
+            writes: write.iter().zip(&programs.sources).map(source).collect(),
+            partings: examined.partings().map(<[_]>::to_vec),
+            failed_specs: examined.failed_specs().to_vec(),
             versions,
             differences,
         }
@@ -222,6 +231,19 @@ fn summary(class: Class, examined: &Examined, differences: &[Difference]) -> Str
         Class::NewCrash => examined.crash(1).map(crash).unwrap_or_default(),
         Class::FixedCrash => examined.crash(0).map(crash).unwrap_or_default(),
         Class::Status => statuses(),
+        Class::Spec => {
+            let specs = examined.failed_specs().iter();
+            let texts: Vec<String> = specs.map(|spec| spec.text.clone()).collect();
+            format!("{} does not hold", texts.join(", nor "))
+        }
+        Class::Output if examined.differing().contains(&"pp_output") => {
+            let account = examined.account.iter();
+            let outputs = account.flat_map(|account| account.outputs.iter().flatten());
+            let part = |output: &DifferentOutput| {
+                format!("'{}' differs from byte {} on", output.name, output.offset)
+            };
+            outputs.map(part).collect::<Vec<_>>().join("; ")
+        }
         Class::Output => {
             let mut parts: Vec<String> = differences
                 .iter()
@@ -321,7 +343,8 @@ impl Report {
             .findings
             .iter()
             .any(|f| f.class.is_visible() && f.accepted.is_some());
-        let failed = self.engines.iter().all(|engine| engine.failure.is_some());
+        let failed =
+            !self.interrupted && self.engines.iter().all(|engine| engine.failure.is_some());
         let complete = self.engines.iter().find(|engine| engine.complete);
         let bounds: Vec<String> = self.engines.iter().map(EngineReport::bound_text).collect();
         self.bound = (!bounds.is_empty()).then(|| bounds.join("; "));
@@ -333,6 +356,7 @@ impl Report {
                 self.bound.clone_from(&engine.bound);
                 Verdict::EquivalentWithinBound
             }
+            _ if self.interrupted => Verdict::Inconclusive,
             _ => Verdict::NoneFound,
         };
     }
@@ -365,6 +389,9 @@ impl Report {
             Verdict::NoneFound => format!("no difference found within: {bound}"),
             Verdict::EquivalentWithinBound => {
                 format!("equivalent on {bound}: KLEE finished every path")
+            }
+            Verdict::Inconclusive if self.interrupted => {
+                format!("inconclusive: interrupted; no difference found within: {bound}")
             }
             Verdict::Inconclusive => "inconclusive: the engine failed".to_string(),
         }
@@ -427,6 +454,7 @@ mod tests {
             examined: 1,
             unexamined: 0,
             unconfirmed: 0,
+            interrupted: false,
             engines,
             findings: Vec::new(),
             matched_expectations: Vec::new(),
@@ -465,6 +493,14 @@ mod tests {
             (failed.verdict, failed.exit_status()),
             (Verdict::Inconclusive, 5)
         );
+        let mut stopped = report(vec![engine(false, None)]);
+        stopped.interrupted = true;
+        stopped.judge();
+        assert_eq!(
+            (stopped.verdict, stopped.exit_status()),
+            (Verdict::Inconclusive, 5)
+        );
+        assert!(stopped.sentence().starts_with("inconclusive: interrupted;"));
         let mut doubtful = report(vec![engine(true, None)]);
         doubtful.unconfirmed = 1;
         doubtful.judge();

@@ -469,6 +469,35 @@ impl Value {
         unsafe { !LLVMIsAInstruction(self.0).is_null() }
     }
 
+    /// Attaches metadata of this kind, a number, to an instruction.
+    pub(crate) fn set_number(self, kind: &str, number: u64) {
+        // SAFETY: everything belongs to the context of the instruction's type; LLVM copies the name.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            let number = LLVMConstInt(LLVMInt64TypeInContext(context), number, 0);
+            let mut operands = [LLVMValueAsMetadata(number)];
+            let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+            LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
+        }
+    }
+
+    /// What [`Value::set_number`] attached.
+    pub(crate) fn number(self, kind: &str) -> Option<u64> {
+        // SAFETY: such a node has one operand, which is a constant.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            let node = LLVMGetMetadata(self.0, kind);
+            if node.is_null() || LLVMGetMDNodeNumOperands(node) != 1 {
+                return None;
+            }
+            let mut operand = std::ptr::null_mut();
+            LLVMGetMDNodeOperands(node, &mut operand);
+            wrap(operand)?.as_integer()
+        }
+    }
+
     /// A call, invoke or callbr.
     pub(crate) fn is_call(self) -> bool {
         self.is_instruction()

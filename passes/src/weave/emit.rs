@@ -7,7 +7,7 @@
 use super::lockstep_checks::Parting;
 use super::plan::{is_static_alloca, Exit, GroupId, Leave, Plan};
 use super::products::Products;
-use crate::llvm::{append_block, Block, Builder, Subprogram, Value};
+use crate::llvm::{append_block, Block, Builder, Subprogram, Types, Value};
 use crate::nodes::NodeId;
 use crate::spec;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -367,9 +367,37 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             Some(next) => self.edge(group, next),
             None => {
                 let exit = self.copier.plan.exit_to(group, leave, targets);
-                surroundings.exit(self.copier, exit)
+                let exit = surroundings.exit(self.copier, exit);
+                self.emit_leaving(group, Some(targets), exit)
             }
         }
+    }
+
+    /// A block that reports where the members are when they leave lock-step at the end of `group` for their nodes in
+    /// `targets`, and goes on to `exit`; `exit` if nobody wants to know.
+    fn emit_leaving(&self, group: GroupId, targets: Option<&[NodeId]>, exit: Block) -> Block {
+        let (checks, plan) = (self.products.checks, self.copier.plan);
+        let is_over = targets.is_some_and(|targets| {
+            let mut members = plan.members.iter().zip(targets);
+            members.any(|(member, &target)| member.is_dead_end[target])
+        });
+        if !checks.exits || is_over {
+            return exit;
+        }
+        let place = |k: usize| {
+            let graph = &plan.graphs[k];
+            let next = targets.and_then(|targets| graph.place_of(targets[k]));
+            let here = next.or_else(|| graph.place_of(plan.matched.groups[group][k]));
+            here.unwrap_or(graph.function)
+        };
+        let places: Vec<Value> = (0..self.versions.len()).map(place).collect();
+        let block = self.copier.block("leave");
+        let builder = self.copier.builder(block);
+        let record = checks.record(Parting::Exit, self.versions, &places);
+        let others = self.versions[1..].iter().map(|version| 1 << version);
+        let mask = Types::of(checks.module).constant(32, others.sum());
+        checks.report(&builder, record, mask).branch(exit);
+        block
     }
 
     fn emit_end(
@@ -431,7 +459,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             }
             _ => {
                 let exit = surroundings.exit(copier, copier.plan.exit(group, Leave::End));
-                builder.branch(exit);
+                builder.branch(self.emit_leaving(group, None, exit));
             }
         }
     }
@@ -461,7 +489,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         for (k, &condition) in conditions.iter().enumerate().skip(1) {
             if condition.ty() != first.ty() {
                 let exit = surroundings.exit(copier, copier.plan.exit(group, Leave::End));
-                builder.branch(exit);
+                builder.branch(self.emit_leaving(group, None, exit));
                 return None;
             }
             let different = if inverted[k] {

@@ -1,7 +1,8 @@
 //! The checks inside product functions (`merge --check divergence,returns`).
 //!
 //! divergence: where versions come to a matched branch, switch or indirect call and do not go on alike, the
-//! runtime is told the places. returns: at the end of a product function, results of one type that differ. The
+//! runtime is told the places. exits (`WeaveOptions::exits`): where they leave lock-step with equal conditions, since
+//! one of them goes on at what the others do not have; no check fails by that. returns: at the end of a product function, results of one type that differ. The
 //! runtime says whether the product is to end; then `abort` is called right there, so that analysers which tell
 //! errors apart by the instruction see every place as an error of its own.
 //!
@@ -24,6 +25,7 @@ pub(super) enum Parting {
     Switch = 1,
     Call = 2,
     Returns = 3,
+    Exit = 4,
 }
 
 /// Emits the calls that report.
@@ -31,6 +33,7 @@ pub(super) struct LockstepChecks<'m, 'ctx> {
     pub(super) module: &'m Module<'ctx>,
     pub(super) divergence: bool,
     pub(super) returns: bool,
+    pub(super) exits: bool,
     pub(super) count: usize,
     made: Cell<usize>,
     /// The meetings made so far, by their places.
@@ -45,6 +48,7 @@ impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
     pub(super) fn new(
         module: &'m Module<'ctx>,
         checks: Checks,
+        exits: bool,
         equal: Equal,
         count: usize,
     ) -> Self {
@@ -52,6 +56,7 @@ impl<'m, 'ctx> LockstepChecks<'m, 'ctx> {
             module,
             divergence: checks.has("divergence"),
             returns: checks.has("returns"),
+            exits,
             count,
             made: Cell::new(0),
             meetings: RefCell::default(),
@@ -210,7 +215,7 @@ pub(super) fn different(builder: &Builder, a: Value, b: Value) -> Option<Value> 
 }
 
 /// The place in the source, or the function where there is no debug info.
-fn text_of(place: Value) -> String {
+pub(crate) fn text_of(place: Value) -> String {
     let found = if place.is_instruction() {
         place.debug_place()
     } else {
@@ -229,6 +234,7 @@ fn text_of(place: Value) -> String {
                 .strip_prefix("_PP")
                 .and_then(|rest| rest.split_once('_'))
                 .map_or(name.as_str(), |(_, plain)| plain);
+            let plain = plain.strip_suffix(".diverged").unwrap_or(plain);
             format!("{plain}()")
         }
     }

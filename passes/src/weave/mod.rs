@@ -32,6 +32,7 @@ use crate::pipeline::{Observer, Options};
 use crate::{rename, runtime, spec, Result};
 use continuation::Continuation;
 use forks::Forks;
+pub(crate) use lockstep_checks::text_of;
 use lockstep_checks::LockstepChecks;
 pub(crate) use model::MEMBERS;
 use model::{Model, Models};
@@ -75,6 +76,8 @@ pub struct WeaveOptions {
     pub equal_returns: Vec<String>,
     /// The same of their arguments.
     pub equal_arguments: Vec<String>,
+    /// Whether to report, too, where versions leave lock-step without a branch that both have.
+    pub exits: bool,
 }
 
 /// What weaving did, and what it leaves standing for the checker.
@@ -182,7 +185,7 @@ pub(crate) fn weave<'ctx>(
         .enumerate()
         .flat_map(|(index, product)| product.present().into_iter().map(move |f| (f, index)))
         .collect();
-    let lockstep_checks = LockstepChecks::new(module, checks, equal, count);
+    let lockstep_checks = LockstepChecks::new(module, checks, options.exits, equal, count);
     let apart = if lockstep_checks.divergence {
         corresponding(module, &groups, &group_of, count)
     } else {
