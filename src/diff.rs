@@ -162,7 +162,7 @@ impl ProgramArgs {
     }
 }
 
-/// What a comparison merges: programs, whose products check what makes a difference.
+/// What a comparison merges: products that check what makes a difference.
 pub fn differences_only(mut merge: pipeline::Options) -> p3_passes::Result<pipeline::Options> {
     if merge
         .inputs
@@ -178,12 +178,6 @@ pub fn differences_only(mut merge: pipeline::Options) -> p3_passes::Result<pipel
         return Err(Error::bad_input(
             "--harness",
             "diff makes the harnesses that it needs",
-        ));
-    }
-    if merge.entry != "main" {
-        return Err(Error::unsupported(
-            "--entry",
-            "diff runs programs, which begin with main",
         ));
     }
     // An assertion that fails in both versions is no difference, and one that fails in one is a crash of it.
@@ -245,7 +239,7 @@ fn write_finding(out: &mut impl Write, finding: &Finding, folder: &Path) -> io::
         "\n{}. {}{accepted}: {}",
         finding.number, finding.class, finding.summary
     )?;
-    writeln!(out, "   input: {}", finding.input.command)?;
+    writeln!(out, "   input: {}", finding.input.text())?;
     if finding.places.iter().any(Option::is_some) {
         let place = |place: &Option<p3_hunt::report::SourcePlace>| match place {
             Some(place) if place.line > 0 => format!("{}:{}", place.file, place.line),

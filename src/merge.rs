@@ -53,8 +53,9 @@ pub struct MergeArgs {
 /// How to merge, for every command that does.
 #[derive(Args)]
 pub struct MergeOptions {
-    /// The function that runs first
-    #[arg(long, default_value = "main")]
+    /// The function that runs first: main, LLVMFuzzerTestOneInput, or any function of a library, called with what its
+    /// debug info says, made of standard input
+    #[arg(long, value_name = "F", default_value = "main")]
     entry: String,
     /// How far versions are simplified before they are merged
     #[arg(long, default_value = "fold")]

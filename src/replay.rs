@@ -115,7 +115,9 @@ fn rebuild(
     let [old, new] = versions else {
         return Err(Error::bad_input("--versions", "expected OLD NEW").into());
     };
-    let merge = MergeOptions::default().pipeline_options(&[old.clone(), new.clone()]);
+    let mut merge = MergeOptions::default().pipeline_options(&[old.clone(), new.clone()]);
+    merge.entry.clone_from(&recorded.entry);
+    merge.weave.map.clone_from(&recorded.map);
     let sources = Sources {
         merge: differences_only(merge)?,
         flags: flags.to_vec(),
@@ -174,7 +176,7 @@ pub fn minimise(args: &MinimiseArgs) -> Outcome {
     };
     report::write_alone(&finding, &output, &programs)?;
     println!("{}: {}", finding.class, finding.summary);
-    println!("input: {}", finding.input.command);
+    println!("input: {}", finding.input.text());
     println!(
         "{} of {} bytes are left: {}",
         finding.input.weight,

@@ -636,3 +636,72 @@ fn what_cannot_be_used_is_named() {
         "{stderr}"
     );
 }
+
+#[test]
+fn functions_of_a_library_are_compared_without_a_main() {
+    let scratch = pair("checksum");
+    let directory = scratch.path();
+    let entry = ["--entry", "checksum"];
+    let (status, stdout, report) = diff(directory, &[&entry[..], &["--time", "40"]].concat());
+    let found = visible(&report);
+    assert_eq!((status, found.len()), (1, 1), "{stdout}");
+    let named = found[0]["input"]["call"].as_str().unwrap();
+    assert!(named.starts_with("checksum(data = \""), "{named}");
+    assert!(stdout.contains(&format!("   input: {named}\n")), "{stdout}");
+    let repro = Command::new("bash")
+        .arg("out/findings/01-output/repro.sh")
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    let repro = String::from_utf8_lossy(&repro.stdout).into_owned();
+    assert!(repro.contains("return = "), "{repro}");
+    let (status, stdout, _) = call(directory, &["replay", "out"]);
+    assert_eq!(status, 1);
+    assert!(
+        stdout.contains("out/findings/01-output: output differs\n"),
+        "{stdout}"
+    );
+    let same = ["replay", "out", "--versions", "old.bc", "old.bc"];
+    let (status, stdout, _) = call(directory, &same);
+    assert_eq!(status, 0, "{stdout}");
+    let refused = [
+        "diff", "old.bc", "new.bc", "-o", "no", "--entry", "checksum", "--args", "x",
+    ];
+    let (status, _, stderr) = call(directory, &refused);
+    let reason = "p3-ir: --args: an entry function's arguments are made of standard input\n";
+    assert_eq!((status, stderr.as_str()), (2, reason));
+}
+
+#[test]
+fn klee_follows_every_path_of_a_function() {
+    if !has_klee() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let source = "
+        struct pair { short a, b; };
+        int fixed(int i, const struct pair *p) { return V == 1 ? i * 2 + p->a : i + i + p->a; }
+        int late(int i, const char *text) { return i == 77 && text[0] == 'x' ? V : 0; }
+        int text(const char *text) { return text[0] == 'x' && text[1] == 'y' ? V : 0; }";
+    fs::write(scratch.path().join("library.c"), source).unwrap();
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(scratch.path(), "library.c", version, file, &["-g"]);
+    }
+    let klee = ["--engine", "klee", "--time", "60", "--entry"];
+    let (status, stdout, _) = diff(scratch.path(), &[&klee[..], &["fixed"]].concat());
+    let verdict = "equivalent on all arguments that --entry makes: KLEE finished every path\n";
+    assert!(status == 0 && stdout.starts_with(verdict), "{stdout}");
+    let (status, _, report) = diff(scratch.path(), &[&klee[..], &["text"]].concat());
+    assert_eq!(status, 1);
+    assert_eq!(visible(&report)[0]["input"]["call"], "text(text = \"xy\")");
+    // The bound is that of strings: what stands before them takes bytes, too.
+    let late = ["late", "--max-stdin", "2"];
+    let (status, _, report) = diff(scratch.path(), &[&klee[..], &late].concat());
+    assert_eq!(status, 1);
+    let named = &visible(&report)[0]["input"]["call"];
+    assert_eq!(
+        named.as_str().unwrap().split(' ').nth(2),
+        Some("77,"),
+        "{named}"
+    );
+}

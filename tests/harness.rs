@@ -252,6 +252,65 @@ fn differences_are_kept_smallest_first() {
     assert!(stderr(&output).contains("p3: "), "{}", stderr(&output));
 }
 
+/// A fuzz target; version 2 differs for data that begin with `ab`.
+const TARGET: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+static int initialized, calls;
+int LLVMFuzzerInitialize(int *argc, char ***argv) { return initialized = *argc > 0; }
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (!initialized || ++calls > 1)
+    return V;
+  if (size > 1 && data[0] == 'a' && data[1] == 'b')
+    return V == 1 ? 0 : -1;
+  if (size == 3 && data[0] == 'o')
+    ((uint8_t *)data)[size] = V;
+  printf("%d\n", (int)size);
+  return 0;
+}
+"#;
+
+#[test]
+fn versions_that_are_fuzz_targets_get_their_own_copy_of_the_data() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let entry = ["--entry", "LLVMFuzzerTestOneInput"];
+    fuzzer(directory, TARGET, &entry, &["--sanitize", "address"]);
+    let output = fuzz(directory, "@stdin", b"xyz", 20);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(findings(directory), [], "{}", line(directory));
+    let output = fuzz(directory, "@stdin", b"abc", 2);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(
+        findings(directory),
+        [("input".to_string(), b"abc".to_vec())]
+    );
+    let output = fuzz(directory, "@stdin", b"oab", 1);
+    assert!(
+        stderr(&output).contains("heap-buffer-overflow"),
+        "{}",
+        stderr(&output)
+    );
+
+    // The same as a program: the data are its standard input.
+    let merge = [
+        "merge",
+        "v1.bc",
+        "v1.bc",
+        "--entry",
+        "LLVMFuzzerTestOneInput",
+    ];
+    assert_eq!(call(directory, &merge), (0, String::new(), String::new()));
+    assert_eq!(call(directory, &["build", "product.bc"]).0, 0);
+    let run = Command::new("./product")
+        .stdin(fs::File::open(directory.join("input")).unwrap())
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert_eq!(common::texts(run), (0, "3\n".into(), "".into()));
+}
+
 /// What a process cannot do and undo.
 const OUTSIDE: &str = r#"
 #include <pthread.h>

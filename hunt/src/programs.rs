@@ -7,8 +7,9 @@ use crate::input::{read, write, Input};
 use crate::place::Place;
 use crate::process::{Ended, Run};
 use crate::sanitizer::{self, SanitizerReport};
-use crate::template::Template;
+use crate::template::{Template, Word};
 use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
+use p3_passes::entry::Entry;
 use p3_passes::load;
 use p3_passes::pipeline::{self, Observer, Options};
 use p3_passes::weave::WeaveOptions;
@@ -50,6 +51,15 @@ pub struct Programs {
     pub template: String,
     /// How long a run may take, in milliseconds.
     pub timeout: u64,
+    /// The function that runs first.
+    #[serde(default = "main")]
+    pub entry: String,
+    /// Which functions correspond although their names differ.
+    #[serde(default)]
+    pub map: Vec<(String, String)>,
+    /// Whether standard input is what the entry's arguments are made of.
+    #[serde(default)]
+    pub makes_arguments: bool,
     #[serde(skip)]
     folder: PathBuf,
     #[serde(skip)]
@@ -131,12 +141,22 @@ impl Programs {
             sources: Vec::new(),
             template: sources.template.to_string(),
             timeout: sources.timeout.as_millis() as u64,
+            entry: sources.merge.entry.clone(),
+            map: sources.merge.weave.map.clone(),
+            makes_arguments: false,
             folder: absolute(folder)?,
             libraries: Vec::new(),
         };
         // LLVM reads files one after the other; the compilers run beside each other.
         let mut jobs = Vec::new();
-        for (index, input) in inputs.iter().enumerate() {
+        let entries = pipeline::entries(&sources.merge, observe)?;
+        programs.makes_arguments = entries.iter().any(Entry::takes_bytes);
+        let is_stream = |word: &Word| matches!(word, Word::Stdin(_));
+        if programs.makes_arguments && !sources.template.words().iter().all(is_stream) {
+            let reason = "an entry function's arguments are made of standard input";
+            return Err(Error::bad_input("--args", reason));
+        }
+        for (index, (input, entry)) in inputs.iter().zip(&entries).enumerate() {
             for kind in [Build::Plain, Build::Checked] {
                 let sanitizers = match kind {
                     Build::Plain => Vec::new(),
@@ -148,6 +168,7 @@ impl Programs {
                     sanitizers,
                     flags: sources.flags.clone(),
                     native_libraries: sources.merge.native_libraries.clone(),
+                    entry: entry.clone(),
                 };
                 let job = build::prepare_alone(&options, observe)?;
                 if kind == Build::Plain {
@@ -245,6 +266,17 @@ impl Programs {
             variables,
         }
         .run()
+    }
+
+    /// How the version called its entry function, as it says itself in its first line.
+    pub fn call(&self, ended: &Ended) -> Option<String> {
+        let line = ended.stdout.split(|b| *b == b'\n').next()?;
+        let line = std::str::from_utf8(line).ok()?;
+        let is_call = line.ends_with(')')
+            && line
+                .strip_prefix(self.entry.as_str())
+                .is_some_and(|rest| rest.starts_with('('));
+        (self.makes_arguments && is_call).then(|| line.to_string())
     }
 
     /// Runs a version as it is.
@@ -419,6 +451,10 @@ pub(crate) fn write_product(
 /// Programs run in directories of their own.
 fn absolute(folder: &Path) -> Result<PathBuf> {
     std::path::absolute(folder).map_err(|e| Error::bad_input(folder, e))
+}
+
+fn main() -> String {
+    "main".to_string()
 }
 
 fn checks(list: &str) -> Result<pipeline::ProductChecks> {

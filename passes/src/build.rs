@@ -6,10 +6,11 @@
 //! Not handled: instrumenting for undefined behaviour, which clang does from source only; the versions' bitcode
 //! must have been compiled with `-fsanitize=undefined`, and the build links its run-time library.
 
+use crate::entry::Entry;
 use crate::llvm::{self, Context, Module};
 use crate::load::{self, Input};
 use crate::pipeline::Observer;
-use crate::{link, native, Error, Result};
+use crate::{entry, link, native, Error, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -103,6 +104,8 @@ pub struct AloneOptions {
     pub flags: Vec<OsString>,
     /// Native objects and archives to link with it.
     pub native_libraries: Vec<PathBuf>,
+    /// How it begins.
+    pub entry: Entry,
 }
 
 /// A compiler's run that has everything it needs. Several may run at the same time.
@@ -191,7 +194,8 @@ pub fn prepare_alone(options: &AloneOptions, observe: &mut dyn Observer) -> Resu
     let name = options.version.name();
     let loaded = load::load(&context, &options.version, observe)?;
     let mut warnings = loaded.warnings.clone();
-    let module = link::link(loaded, &name, "main")?;
+    let module = link::link(loaded, &name, std::slice::from_ref(&options.entry.function))?;
+    entry::drive(&context, &module, &options.entry)?;
     let (mut command, scratch) = start()?;
     let mut sanitizers = compiled_for(&module);
     for sanitizer in &options.sanitizers {

@@ -32,7 +32,6 @@ pub(crate) struct Isolation<'a> {
     pub(crate) index: usize,
     /// What the version was read from, for messages.
     pub(crate) file: &'a str,
-    pub(crate) entry: &'a str,
     pub(crate) natives: &'a Natives,
     /// Whether some version may change its locale.
     pub(crate) locales: bool,
@@ -51,7 +50,6 @@ pub(crate) fn isolate<'ctx>(
     let &Isolation {
         index,
         file,
-        entry,
         natives,
         locales,
         woven,
@@ -61,7 +59,7 @@ pub(crate) fn isolate<'ctx>(
     drop_inline_copies(module);
     let version = runtime::version(context, module, locales)?;
     refuse_reserved(module, file, &version)?;
-    build_entry(module, file, entry)?;
+    build_entry(module, file)?;
     build_life_cycle(module)?;
     define_index(module, index);
     natives.bind(module, index);
@@ -197,18 +195,11 @@ fn bind(module: &Module, version: &Module) -> Vec<String> {
     bound
 }
 
-/// `int p3v_user_main(int, char **, char **)`: calls the entry function with as many of these as it takes.
-fn build_entry(module: &Module, file: &str, entry: &str) -> Result<()> {
-    let function = llvm::global_named(module, entry)
-        .ok_or_else(|| Error::bad_input(file, format!("no entry function '{entry}'")))?
-        .strip_to_function()
-        .ok_or_else(|| Error::bad_input(file, format!("'{entry}' is not a function")))?;
-    if function.is_declaration() {
-        return Err(Error::bad_input(
-            file,
-            format!("entry function '{entry}' is only declared"),
-        ));
-    }
+/// `int p3v_user_main(int, char **, char **)`: calls main with as many of these as it takes.
+fn build_entry(module: &Module, file: &str) -> Result<()> {
+    let function = llvm::global_named(module, "main")
+        .and_then(Value::strip_to_function)
+        .ok_or_else(|| Error::internal("isolate", format!("{file} has no main")))?;
     let types = Types::of(module);
     let integer = types.integer(32);
     let wrapper_type = types.function(integer, &[integer, types.pointer(), types.pointer()]);
@@ -217,7 +208,7 @@ fn build_entry(module: &Module, file: &str, entry: &str) -> Result<()> {
     let arguments = main_arguments(&builder, wrapper, function).ok_or_else(|| {
         Error::bad_input(
             file,
-            format!("entry function '{entry}' does not have the parameters of main (int, char **, char **)"),
+            "entry function 'main' does not have the parameters of main (int, char **, char **)",
         )
     })?;
     let result = builder.call(function.value_type(), function, &arguments);

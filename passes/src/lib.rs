@@ -6,6 +6,7 @@ pub mod align;
 pub mod build;
 mod check;
 pub mod dup;
+pub mod entry;
 mod error;
 pub mod execute;
 mod finish;

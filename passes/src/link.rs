@@ -15,9 +15,13 @@ use crate::load::{Loaded, Part};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Links what was loaded for the version called `name`, whose entry function is `entry`.
-pub(crate) fn link<'ctx>(loaded: Loaded<'ctx>, name: &str, entry: &str) -> Result<Module<'ctx>> {
-    let parts = choose(loaded, entry)?;
+/// Links what was loaded for the version called `name`, whose entry function has one of the names `entries`.
+pub(crate) fn link<'ctx>(
+    loaded: Loaded<'ctx>,
+    name: &str,
+    entries: &[String],
+) -> Result<Module<'ctx>> {
+    let parts = choose(loaded, entries)?;
     let first = parts
         .first()
         .ok_or_else(|| Error::bad_input(name, "no bitcode"))?;
@@ -93,9 +97,11 @@ fn name_locals_apart(parts: &[Part]) {
 
 /// The parts that make up the version, in link order: those that belong to it, then the optional ones that
 /// are needed.
-fn choose<'ctx>(loaded: Loaded<'ctx>, entry: &str) -> Result<Vec<Part<'ctx>>> {
+fn choose<'ctx>(loaded: Loaded<'ctx>, entries: &[String]) -> Result<Vec<Part<'ctx>>> {
     let mut symbols = Symbols::default();
-    symbols.refer_to(entry.as_bytes().to_vec());
+    for entry in entries {
+        symbols.refer_to(entry.as_bytes().to_vec());
+    }
     let mut chosen = loaded.parts;
     for part in &chosen {
         symbols.add(part)?;

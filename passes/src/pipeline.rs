@@ -10,8 +10,8 @@ use crate::report::{MergeReport, VersionReport};
 use crate::size::ProductSize;
 use crate::weave::WeaveOptions;
 use crate::{
-    check, finish, harness, isolate, link, load, prepare, rename, runtime, sites, spec, terminate,
-    weave, Error, Result,
+    check, entry, finish, harness, isolate, link, load, prepare, rename, runtime, sites, spec,
+    terminate, weave, Error, Result,
 };
 use std::path::PathBuf;
 
@@ -101,7 +101,8 @@ pub fn merge<'ctx>(
 ) -> Result<Product<'ctx>> {
     let natives = Natives::read(&options.native_libraries)?;
     let mut report = MergeReport::default();
-    let (linked, warnings) = read(context, &options.inputs, &options.entry, observe)?;
+    let map = &options.weave.map;
+    let (linked, warnings) = read(context, &options.inputs, &options.entry, map, observe)?;
     report.warnings = warnings;
     runtime::check_target(&linked[0], &options.inputs[0].name())?;
     report
@@ -113,6 +114,15 @@ pub fn merge<'ctx>(
     }
 
     let names: Vec<String> = options.inputs.iter().map(Input::name).collect();
+    let entries = entry::plan(
+        &linked.iter().collect::<Vec<_>>(),
+        &names,
+        &options.entry,
+        map,
+    )?;
+    for (module, entry) in linked.iter().zip(&entries) {
+        entry::drive(context, module, entry)?;
+    }
     report
         .warnings
         .extend(complete_specs(&linked, &names, &options.weave.map)?);
@@ -127,7 +137,6 @@ pub fn merge<'ctx>(
         let isolation = Isolation {
             index,
             file: &name,
-            entry: &options.entry,
             natives: &natives,
             locales,
             woven: !options.weave.none,
@@ -210,14 +219,30 @@ pub(crate) fn simplify(module: &Module, index: usize, name: &str, level: Prepare
     Ok(())
 }
 
-/// Loads and links every version, whose entry functions are called `entry`; returns warnings, too.
+/// How the versions begin: what [`merge`] does for `entry`, for whoever builds them alone.
+pub fn entries(options: &Options, observe: &mut dyn Observer) -> Result<Vec<entry::Entry>> {
+    let context = llvm::new_context();
+    let map = &options.weave.map;
+    let (linked, _) = read(&context, &options.inputs, &options.entry, map, observe)?;
+    let names: Vec<String> = options.inputs.iter().map(Input::name).collect();
+    entry::plan(
+        &linked.iter().collect::<Vec<_>>(),
+        &names,
+        &options.entry,
+        map,
+    )
+}
+
+/// Loads and links every version, whose entry functions are called `entry` or as `map` says; returns warnings, too.
 pub(crate) fn read<'ctx>(
     context: &'ctx Context,
     inputs: &[Input],
     entry: &str,
+    map: &[(String, String)],
     observe: &mut dyn Observer,
 ) -> Result<(Vec<Module<'ctx>>, Vec<String>)> {
     check_inputs(inputs)?;
+    let entry_names = entry::names(entry, map);
     let mut warnings = Vec::new();
     let mut linked: Vec<Module<'ctx>> = Vec::new();
     for (index, input) in inputs.iter().enumerate() {
@@ -227,7 +252,7 @@ pub(crate) fn read<'ctx>(
             observe.after("load", Some(index + 1), &part.module)?;
         }
         warnings.append(&mut loaded.warnings);
-        let module = link::link(loaded, &name, entry)?;
+        let module = link::link(loaded, &name, &entry_names)?;
         checked("link", index, &module, observe)?;
         linked.push(module);
     }

@@ -7,6 +7,8 @@ use crate::{Error, Result};
 const CORE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/core.bc"));
 /// `runtime/harness`: linked into products that are a fuzzer's function.
 const HARNESS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.bc"));
+/// `runtime/entry`: linked into versions that begin with another function than `main`.
+const ENTRY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/entry.bc"));
 /// `runtime/version`: linked into every version.
 const VERSION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/version.bc"));
 
@@ -40,6 +42,11 @@ pub(crate) fn harness<'ctx>(
     product: &Module<'ctx>,
 ) -> Result<Module<'ctx>> {
     read(context, HARNESS, "runtime/harness", product)
+}
+
+/// A fresh copy of the part that calls a version's function.
+pub(crate) fn entry<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
+    read(context, ENTRY, "runtime/entry", like)
 }
 
 /// A fresh copy of the part that every version has. `locales`: with what keeps the versions' locales apart.

@@ -173,7 +173,7 @@ static void prepare(void) {
   streams[2] = reopen(memory_file("stderr"), O_WRONLY);
   p3_fds_use(streams);
   p3_config_redirect_reports();
-  p3_template_parse(&template, text ? text : "@stdin");
+  p3_template_parse(&template, text ? text : "@stdin:1048576");
   for (size_t i = 0; i < template.count; i++)
     file_count += template.words[i].kind == P3_FILE;
   if (findings)

@@ -244,10 +244,29 @@ static void free_locale(void *locale) { freelocale(locale); }
 
 locale_t INSTEAD(duplocale)(locale_t locale) { return p3_heap_hold(duplocale(locale), free_locale); }
 
+/* libc reads the files of a locale when it is made and forgets them when it was the last that uses them. One of
+ * each kind stays, so that the next run finds them. */
+static void keep_loaded(locale_t locale) {
+  static locale_t kept[16];
+  size_t at = 0;
+  for (; at < sizeof kept / sizeof *kept && kept[at]; at++) {
+    bool is_same = true;
+    for (int i = 0; i < 13; i++)
+      if (i != LC_ALL)
+        is_same &= strcmp(kept[at]->__names[i], locale->__names[i]) == 0;
+    if (is_same)
+      return;
+  }
+  if (at < sizeof kept / sizeof *kept)
+    kept[at] = duplocale(locale);
+}
+
 locale_t INSTEAD(newlocale)(int mask, const char *name, locale_t base) {
   locale_t made = newlocale(mask, name, base);
   if (made)
     p3_heap_drop(base);
+  if (made && p3_heap_watched)
+    keep_loaded(made);
   return p3_heap_hold(made, free_locale);
 }
 

@@ -8,6 +8,7 @@
 //! there, so that inputs which lead to a parting come up early; then KLEE follows these as its seeds without a fork up
 //! to the parting, and goes on behind it breadth first. What is different for a while shows there if it ever shows.
 
+use super::call;
 use super::harness::with_divergence;
 use super::ktest::{self, KTest};
 use super::{Candidate, Engine, EngineReport, Reason, Sink, Task};
@@ -15,6 +16,7 @@ use crate::input::{read, write, Input};
 use crate::process::spawn;
 use crate::programs::write_product;
 use crate::template::{Stream, Template, Word};
+use p3_passes::entry::Entry;
 use p3_passes::execute::kill_group;
 use p3_passes::pipeline::Options;
 use p3_passes::{Error, Result};
@@ -59,12 +61,21 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
     let deadline = Instant::now() + task.time;
     let product = task.directory.join("product.bc");
     write_product(&product, &task.sources.merge, sink.observer())?;
-    let all = sizes(task.template());
-    let seeded = task.seeds.iter().map(largest_stream);
-    let seeded: BTreeSet<usize> = seeded.filter(|size| *size <= MAX_SIZE).collect();
-    let others = all.into_iter().filter(|size| !seeded.contains(size));
-    // Somebody knows why the seeds are what they are.
-    let sizes: Vec<usize> = seeded.iter().copied().chain(others).collect();
+    let entry = call::entry(&task.sources.merge, sink.observer())?;
+    let sizes: Vec<usize> = match &entry {
+        Some(entry) => {
+            let all: BTreeSet<usize> = call::sizes(entry, task.template(), MAX_SIZE);
+            all.into_iter().collect()
+        }
+        None => {
+            let seeded = task.seeds.iter().map(largest_stream);
+            let seeded: BTreeSet<usize> = seeded.filter(|size| *size <= MAX_SIZE).collect();
+            let all = sizes(task.template()).into_iter();
+            let others = all.filter(|size| !seeded.contains(size));
+            // Somebody knows why the seeds are what they are.
+            seeded.iter().copied().chain(others).collect()
+        }
+    };
     let first_end = deadline - task.time / SECOND_LOOK;
     let mut unfinished = Vec::new();
     let mut finished = Vec::new();
@@ -84,6 +95,7 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
             seeds: task.seeds,
             flags: &[],
             on_divergence: None,
+            call: entry.as_ref().map(|entry| (entry, *size)),
         };
         let done = session.run(time, sink, (report.runs, report.paths))?;
         report.add(&done);
@@ -103,12 +115,21 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
             break;
         }
     }
-    if report.failure.is_none() && !unfinished.is_empty() {
+    if report.failure.is_none() && !unfinished.is_empty() && entry.is_none() {
         look_behind_partings(task, sink, &mut report, &unfinished, deadline)?;
     }
     finished.sort_unstable();
-    report.complete = finished.len() == sizes.len() && is_everything(task.template(), &sizes);
-    report.bound = bound(task.template(), &finished);
+    match &entry {
+        Some(entry) => {
+            report.complete = call::is_everything(entry, task.template(), &finished);
+            report.bound = call::bound(entry, &finished);
+        }
+        None => {
+            report.complete =
+                finished.len() == sizes.len() && is_everything(task.template(), &sizes);
+            report.bound = bound(task.template(), &finished);
+        }
+    }
     Ok(report)
 }
 
@@ -144,6 +165,8 @@ fn look_behind_partings(
             seeds: task.seeds,
             flags: &[],
             on_divergence: Some("abort"),
+            // Arguments of a function are of one size, and all of it is symbolic: there is no second look.
+            call: None,
         };
         let start = Instant::now();
         let done = session.run(share / PARTINGS, sink, (report.runs, report.paths))?;
@@ -303,6 +326,8 @@ struct Session<'a> {
     flags: &'a [&'a str],
     /// What the product does where versions part, if it knows.
     on_divergence: Option<&'a str>,
+    /// The function that gets symbolic arguments, and how large they are.
+    call: Option<(&'a Entry, usize)>,
 }
 
 /// What a run of KLEE came to.
@@ -341,7 +366,10 @@ impl Session<'_> {
         }
         command
             .arg(self.product)
-            .args(symbolic(self.task.template(), &self.streams))
+            .args(match self.call {
+                Some((_, size)) => call::options(size),
+                None => symbolic(self.task.template(), &self.streams),
+            })
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(file(&log)?);
@@ -398,6 +426,9 @@ impl Session<'_> {
     /// The files of the seeds whose streams have this run's sizes.
     fn write_seeds(&self) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
+        if self.call.is_some() {
+            return Ok(files);
+        }
         for (index, seed) in self.seeds.iter().enumerate() {
             let fits = |(stream, size): &(Stream, usize)| seed.stream(*stream).len() <= *size;
             if !self.streams.iter().all(fits) {
@@ -453,7 +484,11 @@ impl Session<'_> {
             };
             // A test case that was cut off by the end of KLEE says nothing.
             let test = KTest::parse(&read(path)?);
-            if let Some(input) = test.and_then(|test| test.input(self.task.template())) {
+            let input = |test: KTest| match self.call {
+                Some((entry, _)) => call::input(entry, &test),
+                None => test.input(self.task.template()),
+            };
+            if let Some(input) = test.and_then(input) {
                 candidates.push(Candidate { input, reason });
             }
         }

@@ -4,6 +4,7 @@
 //! nothing: every input is examined on the versions alone.
 
 mod afl;
+mod call;
 mod harness;
 mod klee;
 mod ktest;

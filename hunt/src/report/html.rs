@@ -136,11 +136,15 @@ fn show_finding(page: &mut String, finding: &Finding) {
 fn show_input(page: &mut String, finding: &Finding) {
     let JsonInput {
         command,
+        call,
         stdin,
         files,
         ..
     } = &finding.input;
     put(page, "<h3>Input</h3>");
+    if let Some(call) = call {
+        put(page, &format!("<pre>{}</pre>", escaped(call)));
+    }
     put(
         page,
         &format!("<pre class=\"command\"><i>$</i> {}</pre>", escaped(command)),

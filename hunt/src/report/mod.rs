@@ -101,6 +101,9 @@ pub struct Finding {
 pub struct JsonInput {
     /// As one types it in a shell.
     pub command: String,
+    /// The call of the entry function that is made of it.
+    #[serde(default)]
+    pub call: Option<String>,
     pub arguments: Vec<JsonBytes>,
     pub stdin: JsonBytes,
     pub files: Vec<JsonBytes>,
@@ -204,7 +207,10 @@ impl Origin {
             after: self.after,
             accepted: self.accepted,
             suggestion: expect::suggestion(&places),
-            input: JsonInput::of(&examined.input, &programs.program),
+            input: JsonInput {
+                call: examined.plain.iter().find_map(|ended| programs.call(ended)),
+                ..JsonInput::of(&examined.input, &programs.program)
+            },
             weight_before: self.found.weight(),
             kind,
             places: places.iter().zip(&programs.sources).map(source).collect(),
@@ -310,11 +316,17 @@ impl JsonInput {
     fn of(input: &Input, program: &str) -> JsonInput {
         JsonInput {
             command: folder::command(input, program),
+            call: None,
             arguments: input.arguments.iter().map(|a| JsonBytes::of(a)).collect(),
             stdin: JsonBytes::of(&input.stdin),
             files: input.files.iter().map(|f| JsonBytes::of(f)).collect(),
             weight: input.weight(),
         }
+    }
+
+    /// What to tell people of it.
+    pub fn text(&self) -> &str {
+        self.call.as_deref().unwrap_or(&self.command)
     }
 
     /// The input itself.

@@ -161,8 +161,13 @@ pub fn align_versions(
     observe: &mut dyn Observer,
     wants_code: &dyn Fn(&str, bool) -> bool,
 ) -> Result<Alignment> {
-    let (modules, mut warnings) =
-        pipeline::read(context, &options.inputs, &options.entry, observe)?;
+    let (modules, mut warnings) = pipeline::read(
+        context,
+        &options.inputs,
+        &options.entry,
+        &options.map,
+        observe,
+    )?;
     warnings.extend(pipeline::unknown_pairs(&modules, &options.map));
     let names: Vec<String> = options.inputs.iter().map(Input::name).collect();
     warnings.extend(pipeline::complete_specs(&modules, &names, &options.map)?);

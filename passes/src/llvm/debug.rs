@@ -52,6 +52,42 @@ extern "C" {
         bits: *mut u64,
     ) -> i32;
     fn p3_dominates(definition: LLVMValueRef, at: LLVMValueRef) -> i32;
+    fn p3_parameter_count(function: LLVMValueRef) -> i64;
+    fn p3_parameter_type(function: LLVMValueRef, index: u32) -> LLVMMetadataRef;
+    fn p3_function_type(ty: LLVMMetadataRef, index: u32, of: *mut LLVMMetadataRef) -> i32;
+    fn p3_parameter_name(function: LLVMValueRef, index: u32, length: *mut usize) -> *const c_char;
+    fn p3_type_name(ty: LLVMMetadataRef, length: *mut usize) -> *const c_char;
+    fn p3_member_at(
+        ty: LLVMMetadataRef,
+        index: u32,
+        name: *mut *const c_char,
+        length: *mut usize,
+        of: *mut LLVMMetadataRef,
+        offset: *mut u64,
+        bits: *mut u64,
+    ) -> i32;
+    fn p3_enumerator_at(
+        ty: LLVMMetadataRef,
+        index: u32,
+        name: *mut *const c_char,
+        length: *mut usize,
+        value: *mut i64,
+    ) -> i32;
+    fn p3_dimension(ty: LLVMMetadataRef, index: u32) -> i64;
+    fn p3_is_declared_only(ty: LLVMMetadataRef) -> i32;
+}
+
+/// A name that debug info owns; null is none.
+///
+/// # Safety
+///
+/// `name` is null or points to `length` bytes.
+unsafe fn text(name: *const c_char, length: usize) -> String {
+    if name.is_null() {
+        return String::new();
+    }
+    let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A piece of debug info; equal if it is the same one.
@@ -149,6 +185,24 @@ impl Value {
         node(unsafe { p3_global_variable(self.0) })
     }
 
+    /// What a function is declared with, result first (none: `void`); none without debug info.
+    pub(crate) fn debug_signature(self) -> Option<Vec<Option<Node>>> {
+        // SAFETY: the wrappers take any function, and the count says which indices there are.
+        let count = u32::try_from(unsafe { p3_parameter_count(self.0) }).ok()?;
+        let types = (0..=count).map(|index| node(unsafe { p3_parameter_type(self.0, index) }));
+        Some(types.collect())
+    }
+
+    /// The name of a parameter, from 0, of a function with debug info; empty if it has none.
+    pub(crate) fn debug_parameter_name(self, index: u32) -> String {
+        let mut length = 0;
+        // SAFETY: the name is `length` bytes owned by the debug info.
+        unsafe {
+            let name = p3_parameter_name(self.0, index + 1, &mut length);
+            text(name, length)
+        }
+    }
+
     /// Whether the value can be used at `at`.
     pub(crate) fn dominates(self, at: Value) -> bool {
         unsafe { p3_dominates(self.0, at.0) != 0 }
@@ -168,12 +222,7 @@ impl Node {
         // SAFETY: the name is `length` bytes owned by the debug info.
         let name = unsafe {
             p3_variable(self.0, &mut scope, &mut ty, &mut name, &mut length);
-            if name.is_null() {
-                String::new()
-            } else {
-                let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
-                String::from_utf8_lossy(bytes).into_owned()
-            }
+            text(name, length)
         };
         Variable {
             name,
@@ -219,5 +268,78 @@ impl Node {
             offset,
             is_bit_field: bits != 0,
         })
+    }
+
+    /// Of a type; empty if it has none.
+    pub(crate) fn type_name(self) -> String {
+        let mut length = 0;
+        // SAFETY: as above.
+        unsafe {
+            let name = p3_type_name(self.0, &mut length);
+            text(name, length)
+        }
+    }
+
+    /// What a function type is made of, result first (none: `void`; behind the result, that the rest is unknown).
+    pub(crate) fn function_types(self) -> Vec<Option<Node>> {
+        let part = |index| {
+            let mut of = std::ptr::null_mut();
+            // SAFETY: the wrapper takes any type.
+            let is_there = unsafe { p3_function_type(self.0, index, &mut of) } == 0;
+            is_there.then(|| node(of))
+        };
+        (0..).map_while(part).collect()
+    }
+
+    /// Whether a structure's members are not known.
+    pub(crate) fn is_declared_only(self) -> bool {
+        unsafe { p3_is_declared_only(self.0) != 0 }
+    }
+
+    /// The data members of a structure or union, base classes included.
+    pub(crate) fn members(self) -> Vec<(String, DebugMember, u64)> {
+        let member = |index| {
+            let (mut ty, mut offset, mut bits) = (std::ptr::null_mut(), 0, 0);
+            let (mut name, mut length) = (std::ptr::null(), 0);
+            // SAFETY: the wrapper takes a structure, and the name is `length` bytes.
+            let (is_there, name) = unsafe {
+                let is_there = p3_member_at(
+                    self.0,
+                    index,
+                    &mut name,
+                    &mut length,
+                    &mut ty,
+                    &mut offset,
+                    &mut bits,
+                );
+                (is_there != 0, text(name, length))
+            };
+            let member = DebugMember {
+                ty: node(ty),
+                offset,
+                is_bit_field: bits != 0,
+            };
+            is_there.then_some((name, member, bits))
+        };
+        (0..).map_while(member).collect()
+    }
+
+    /// The names and values of an enumeration.
+    pub(crate) fn enumerators(self) -> Vec<(String, i64)> {
+        let enumerator = |index| {
+            let (mut name, mut length, mut value) = (std::ptr::null(), 0, 0);
+            // SAFETY: the wrapper takes an enumeration, and the name is `length` bytes.
+            unsafe {
+                let is_there =
+                    p3_enumerator_at(self.0, index, &mut name, &mut length, &mut value) != 0;
+                is_there.then(|| (text(name, length), value))
+            }
+        };
+        (0..).map_while(enumerator).collect()
+    }
+
+    /// Elements in a dimension of an array; none if it says not how many, or has no such dimension.
+    pub(crate) fn dimension(self, index: u32) -> Option<u64> {
+        u64::try_from(unsafe { p3_dimension(self.0, index) }).ok()
     }
 }

@@ -10,6 +10,7 @@ extern "C" {
     fn p3_delete_body(value: LLVMValueRef);
     fn p3_drop_comdat(value: LLVMValueRef);
     fn p3_split_before(instruction: LLVMValueRef, name: *const c_char) -> LLVMBasicBlockRef;
+    fn p3_parameter_has_attribute(function: LLVMValueRef, index: u32, kind: u32) -> i32;
     fn p3_is_must_tail(call: LLVMValueRef) -> i32;
     fn p3_insert_on_edge(
         from: LLVMBasicBlockRef,
@@ -296,6 +297,12 @@ impl Value {
     pub(crate) fn has_attribute(self, kind: &str) -> bool {
         let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
         !unsafe { LLVMGetEnumAttributeAtIndex(self.0, index, attribute_kind(kind)) }.is_null()
+    }
+
+    /// Whether parameter `index`, from 0, has the attribute.
+    pub(crate) fn parameter_has_attribute(self, index: u32, kind: &str) -> bool {
+        // SAFETY: the wrapper takes a function, and any index.
+        unsafe { p3_parameter_has_attribute(self.0, index, attribute_kind(kind)) != 0 }
     }
 
     pub(crate) fn add_attribute(self, kind: &str) {

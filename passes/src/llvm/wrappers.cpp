@@ -593,6 +593,107 @@ int p3_member(LLVMMetadataRef Type, const char *Name, LLVMMetadataRef *Of, uint6
   return 0;
 }
 
+// How many parameters the function's declaration has; -1: no debug info says so.
+int64_t p3_parameter_count(LLVMValueRef Fn) {
+  DISubprogram *SP = cast<Function>(unwrap(Fn))->getSubprogram();
+  DISubroutineType *T = SP ? SP->getType() : nullptr;
+  if (!T || T->getTypeArray().size() == 0)
+    return -1;
+  // Unspecified parameters are a null at the end.
+  unsigned Size = T->getTypeArray().size();
+  return Size > 1 && !T->getTypeArray()[Size - 1] ? Size - 2 : Size - 1;
+}
+
+// The type of parameter Index, from 1; 0: the result. Null: void.
+LLVMMetadataRef p3_parameter_type(LLVMValueRef Fn, unsigned Index) {
+  auto Types = cast<Function>(unwrap(Fn))->getSubprogram()->getType()->getTypeArray();
+  return Index < Types.size() ? wrap(Types[Index]) : nullptr;
+}
+
+// The same of a function type; -1: there are not so many.
+int p3_function_type(LLVMMetadataRef Type, unsigned Index, LLVMMetadataRef *Of) {
+  auto *T = dyn_cast<DISubroutineType>(unwrap(Type));
+  if (!T || Index >= T->getTypeArray().size())
+    return -1;
+  *Of = wrap(T->getTypeArray()[Index]);
+  return 0;
+}
+
+// The name of parameter Index, from 1, unless nothing is left of it.
+const char *p3_parameter_name(LLVMValueRef Fn, unsigned Index, size_t *Length) {
+  auto *F = cast<Function>(unwrap(Fn));
+  DISubprogram *SP = F->getSubprogram();
+  auto Is = [&](DILocalVariable *V) { return V && V->getArg() == Index && V->getScope() == SP; };
+  DILocalVariable *Found = nullptr;
+  for (auto *Node : SP->getRetainedNodes())
+    if (auto *V = dyn_cast_or_null<DILocalVariable>(Node); Is(V))
+      Found = V;
+  if (!Found)
+    for (Instruction &I : instructions(*F))
+      if (auto *Debug = dyn_cast<DbgVariableIntrinsic>(&I); Debug && Is(Debug->getVariable())) {
+        Found = Debug->getVariable();
+        break;
+      }
+  if (!Found)
+    return nullptr;
+  *Length = Found->getName().size();
+  return Found->getName().data();
+}
+
+const char *p3_type_name(LLVMMetadataRef Type, size_t *Length) {
+  auto *T = cast<DIType>(unwrap(Type));
+  *Length = T->getName().size();
+  return T->getName().data();
+}
+
+// The Index-th data member of a structure; 0: there are not so many. Bits: of a bit-field.
+int p3_member_at(LLVMMetadataRef Type, unsigned Index, const char **Name, size_t *Length, LLVMMetadataRef *Of,
+                 uint64_t *Offset, uint64_t *Bits) {
+  for (auto *Node : cast<DICompositeType>(unwrap(Type))->getElements()) {
+    auto *D = dyn_cast_or_null<DIDerivedType>(Node);
+    bool IsData = D && !D->isStaticMember() &&
+                  (D->getTag() == dwarf::DW_TAG_member || D->getTag() == dwarf::DW_TAG_inheritance);
+    if (!IsData || Index-- > 0)
+      continue;
+    *Name = D->getName().data();
+    *Length = D->getName().size();
+    *Of = wrap(D->getBaseType());
+    *Offset = D->getOffsetInBits();
+    *Bits = D->isBitField() ? D->getSizeInBits() : 0;
+    return 1;
+  }
+  return 0;
+}
+
+// The Index-th enumerator; 0: there are not so many.
+int p3_enumerator_at(LLVMMetadataRef Type, unsigned Index, const char **Name, size_t *Length, int64_t *Value) {
+  auto Elements = cast<DICompositeType>(unwrap(Type))->getElements();
+  if (Index >= Elements.size())
+    return 0;
+  auto *E = cast<DIEnumerator>(Elements[Index]);
+  *Name = E->getName().data();
+  *Length = E->getName().size();
+  *Value = E->getValue().getSExtValue();
+  return 1;
+}
+
+// Elements in dimension Index of an array; -1: there is none, or it says not how many.
+int64_t p3_dimension(LLVMMetadataRef Type, unsigned Index) {
+  auto Elements = cast<DICompositeType>(unwrap(Type))->getElements();
+  auto *R = Index < Elements.size() ? dyn_cast<DISubrange>(Elements[Index]) : nullptr;
+  auto *N = R ? dyn_cast_if_present<ConstantInt *>(R->getCount()) : nullptr;
+  return N ? N->getSExtValue() : -1;
+}
+
+int p3_is_declared_only(LLVMMetadataRef Type) {
+  auto *T = dyn_cast<DICompositeType>(unwrap(Type));
+  return T && T->isForwardDecl();
+}
+
+int p3_parameter_has_attribute(LLVMValueRef Fn, unsigned Index, unsigned Kind) {
+  return cast<Function>(unwrap(Fn))->hasParamAttribute(Index, static_cast<Attribute::AttrKind>(Kind));
+}
+
 // Whether Def is there whenever At is executed.
 int p3_dominates(LLVMValueRef Def, LLVMValueRef At) {
   auto *I = dyn_cast<Instruction>(unwrap(Def));
