@@ -228,6 +228,12 @@ fn wait(child: &mut Child, timeout: Option<Duration>) -> io::Result<Option<ExitS
     }
 }
 
+/// Asks a child that leads a process group ([`lead_group`]) and all of the group to end, as Ctrl-C does.
+pub fn interrupt_group(leader: &Child) {
+    // SAFETY: a system call on numbers; a group that is gone gives an error.
+    unsafe { libc::kill(-(leader.id() as i32), libc::SIGINT) };
+}
+
 /// Kills a child that leads a process group ([`lead_group`]), with all of the group.
 pub fn kill_group(leader: &Child) {
     // SAFETY: a system call on numbers; a group that is gone gives an error.

@@ -46,7 +46,7 @@ extern char **environ;
 __attribute__((weak)) void LLVMFuzzerRunDriver(void);
 extern __attribute__((weak)) unsigned char *__afl_area_ptr;
 
-static bool is_ready;
+static bool is_ready, is_tied;
 static struct p3_template template;
 static const char *program;
 static int real_streams[3];               /* the fuzzer's, hidden; -1: closed */
@@ -512,6 +512,11 @@ static void run_here(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!is_ready)
     prepare();
+  if (&__afl_area_ptr && !is_tied) {
+    /* AFL++'s process waits stopped between runs, in a session of its own: nobody would end it if AFL++ is killed. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    is_tied = true;
+  }
   p3_template_decode(&template, data, size, &input);
   run_data = data;
   run_size = size;

@@ -7,7 +7,7 @@ use super::harness::{files, Harness};
 use super::{Engine, EngineReport, Sink, Task};
 use crate::input::read;
 use crate::process::spawn;
-use p3_passes::execute::kill_group;
+use p3_passes::execute::{interrupt_group, kill_group};
 use p3_passes::{build, Error, Result};
 use std::fs::File;
 use std::path::Path;
@@ -68,8 +68,17 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
             break Some(status);
         }
         if !sink.wants_more() || Instant::now() > end {
-            kill_group(&afl);
-            afl.wait().map_err(waiting)?;
+            // It ends its own process, which is in another group, when it is asked to.
+            interrupt_group(&afl);
+            let last = Instant::now() + PATIENCE;
+            while afl.try_wait().map_err(waiting)?.is_none() {
+                if Instant::now() > last {
+                    kill_group(&afl);
+                    afl.wait().map_err(waiting)?;
+                    break;
+                }
+                std::thread::sleep(GLANCE);
+            }
             break None;
         }
         std::thread::sleep(GLANCE);
