@@ -114,12 +114,7 @@ pub fn merge<'ctx>(
     }
 
     let names: Vec<String> = options.inputs.iter().map(Input::name).collect();
-    let entries = entry::plan(
-        &linked.iter().collect::<Vec<_>>(),
-        &names,
-        &options.entry,
-        map,
-    )?;
+    let entries = entry::plan(&linked, &names, &options.entry, map)?;
     for (module, entry) in linked.iter().zip(&entries) {
         entry::drive(context, module, entry)?;
     }
@@ -225,12 +220,7 @@ pub fn entries(options: &Options, observe: &mut dyn Observer) -> Result<Vec<entr
     let map = &options.weave.map;
     let (linked, _) = read(&context, &options.inputs, &options.entry, map, observe)?;
     let names: Vec<String> = options.inputs.iter().map(Input::name).collect();
-    entry::plan(
-        &linked.iter().collect::<Vec<_>>(),
-        &names,
-        &options.entry,
-        map,
-    )
+    entry::plan(&linked, &names, &options.entry, map)
 }
 
 /// Loads and links every version, whose entry functions are called `entry` or as `map` says; returns warnings, too.

@@ -76,7 +76,11 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
             seeded.iter().copied().chain(others).collect()
         }
     };
-    let first_end = deadline - task.time / SECOND_LOOK;
+    // A function's arguments are symbolic themselves: seeds of streams say nothing there, and there is no second look.
+    let first_end = match &entry {
+        Some(_) => deadline,
+        None => deadline - task.time / SECOND_LOOK,
+    };
     let mut unfinished = Vec::new();
     let mut finished = Vec::new();
     for (index, size) in sizes.iter().enumerate() {
@@ -88,14 +92,8 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
             break;
         }
         let session = Session {
-            task,
-            product: &product,
-            directory: task.directory.join(format!("size-{size}")),
-            streams: streams_of(task.template(), *size),
-            seeds: task.seeds,
-            flags: &[],
-            on_divergence: None,
             call: entry.as_ref().map(|entry| (entry, *size)),
+            ..Session::new(task, &product, "size", *size)
         };
         let done = session.run(time, sink, (report.runs, report.paths))?;
         report.add(&done);
@@ -158,15 +156,8 @@ fn look_behind_partings(
             is_written = true;
         }
         let mut session = Session {
-            task,
-            product: &product,
-            directory: task.directory.join(format!("partings-{size}")),
-            streams: streams_of(task.template(), *size),
-            seeds: task.seeds,
-            flags: &[],
             on_divergence: Some("abort"),
-            // Arguments of a function are of one size, and all of it is symbolic: there is no second look.
-            call: None,
+            ..Session::new(task, &product, "partings", *size)
         };
         let start = Instant::now();
         let done = session.run(share / PARTINGS, sink, (report.runs, report.paths))?;
@@ -338,7 +329,21 @@ struct Done {
     failure: Option<String>,
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    /// A run on streams of `size` bytes, in a folder of its own; the program knows of no partings.
+    fn new(task: &'a Task, product: &'a Path, folder: &str, size: usize) -> Session<'a> {
+        Session {
+            task,
+            product,
+            directory: task.directory.join(format!("{folder}-{size}")),
+            streams: streams_of(task.template(), size),
+            seeds: task.seeds,
+            flags: &[],
+            on_divergence: None,
+            call: None,
+        }
+    }
+
     fn run(&self, time: Duration, sink: &mut dyn Sink, before: (u64, u64)) -> Result<Done> {
         let log = self.directory.with_extension("log");
         let file = |path: &Path| {

@@ -67,7 +67,7 @@ pub(crate) fn names(entry: &str, map: &[(String, String)]) -> Vec<String> {
 
 /// Decides how the versions (read from what `files` names) begin.
 pub(crate) fn plan(
-    modules: &[&Module],
+    modules: &[Module],
     files: &[String],
     entry: &str,
     map: &[(String, String)],

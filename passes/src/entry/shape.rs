@@ -6,7 +6,7 @@
 //! structures begin as null then.
 
 use super::{Driver, Entry};
-use crate::llvm::{Node, Value};
+use crate::llvm::{encoding, tag, Node, Value};
 use crate::{Error, Result};
 
 /// The kinds of `runtime/entry/entry.h`.
@@ -71,34 +71,6 @@ pub struct Signature {
     pub(super) result: Option<Shape>,
     /// Bytes for all of these.
     pub(super) frame: u64,
-}
-
-/// DWARF's numbers.
-mod tag {
-    pub(super) const ARRAY: u32 = 0x01;
-    pub(super) const CLASS: u32 = 0x02;
-    pub(super) const ENUMERATION: u32 = 0x04;
-    pub(super) const POINTER: u32 = 0x0f;
-    pub(super) const REFERENCE: u32 = 0x10;
-    pub(super) const STRUCTURE: u32 = 0x13;
-    pub(super) const SUBROUTINE: u32 = 0x15;
-    pub(super) const TYPEDEF: u32 = 0x16;
-    pub(super) const UNION: u32 = 0x17;
-    pub(super) const BASE: u32 = 0x24;
-    pub(super) const CONST: u32 = 0x26;
-    pub(super) const VOLATILE: u32 = 0x35;
-    pub(super) const RESTRICT: u32 = 0x37;
-    pub(super) const RVALUE_REFERENCE: u32 = 0x42;
-    pub(super) const ATOMIC: u32 = 0x47;
-}
-
-mod encoding {
-    pub(super) const BOOLEAN: u32 = 2;
-    pub(super) const COMPLEX: u32 = 3;
-    pub(super) const FLOAT: u32 = 4;
-    pub(super) const SIGNED: u32 = 5;
-    pub(super) const SIGNED_CHAR: u32 = 6;
-    pub(super) const UNSIGNED_CHAR: u32 = 8;
 }
 
 /// Structures whose members are nobody's business.

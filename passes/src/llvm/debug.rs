@@ -98,6 +98,35 @@ fn node(raw: LLVMMetadataRef) -> Option<Node> {
     (!raw.is_null()).then_some(Node(raw))
 }
 
+/// DWARF's numbers of kinds of types.
+pub(crate) mod tag {
+    pub(crate) const ARRAY: u32 = 0x01;
+    pub(crate) const CLASS: u32 = 0x02;
+    pub(crate) const ENUMERATION: u32 = 0x04;
+    pub(crate) const POINTER: u32 = 0x0f;
+    pub(crate) const REFERENCE: u32 = 0x10;
+    pub(crate) const STRUCTURE: u32 = 0x13;
+    pub(crate) const SUBROUTINE: u32 = 0x15;
+    pub(crate) const TYPEDEF: u32 = 0x16;
+    pub(crate) const UNION: u32 = 0x17;
+    pub(crate) const BASE: u32 = 0x24;
+    pub(crate) const CONST: u32 = 0x26;
+    pub(crate) const VOLATILE: u32 = 0x35;
+    pub(crate) const RESTRICT: u32 = 0x37;
+    pub(crate) const RVALUE_REFERENCE: u32 = 0x42;
+    pub(crate) const ATOMIC: u32 = 0x47;
+}
+
+/// DWARF's numbers of what basic types hold.
+pub(crate) mod encoding {
+    pub(crate) const BOOLEAN: u32 = 2;
+    pub(crate) const COMPLEX: u32 = 3;
+    pub(crate) const FLOAT: u32 = 4;
+    pub(crate) const SIGNED: u32 = 5;
+    pub(crate) const SIGNED_CHAR: u32 = 6;
+    pub(crate) const UNSIGNED_CHAR: u32 = 8;
+}
+
 /// Where a variable is from an instruction on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Location {
@@ -122,8 +151,9 @@ pub(crate) struct Variable {
 /// A type, without its typedefs and qualifiers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DebugType {
-    /// DWARF's numbers.
+    /// One of [`tag`].
     pub(crate) tag: u32,
+    /// One of [`encoding`].
     pub(crate) encoding: u32,
     pub(crate) bits: u64,
     /// What a pointer points to, or an array consists of.

@@ -13,7 +13,7 @@ mod module;
 mod value;
 
 pub(crate) use builder::{append_block, Builder};
-pub(crate) use debug::{DebugType, Location, Node};
+pub(crate) use debug::{encoding, tag, DebugType, Location, Node};
 pub(crate) use inspect::Place;
 pub(crate) use module::{
     add_function, add_global, aliases, check_assembly, check_processors, complete_target,

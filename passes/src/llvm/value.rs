@@ -4,6 +4,7 @@ use inkwell::llvm_sys::comdat::LLVMGetComdat;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use std::collections::HashMap;
 use std::ffi::{c_char, CStr, CString};
 
 extern "C" {
@@ -275,6 +276,18 @@ impl Value {
             current = unsafe { LLVMGetNextBasicBlock(current) };
         }
         blocks
+    }
+
+    /// The blocks that branch to each block of this function, once per branch to it. Blocks without any are missing.
+    pub(crate) fn predecessors(self) -> HashMap<Block, Vec<Block>> {
+        let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
+        for block in self.blocks() {
+            let terminator = block.terminator();
+            for next in terminator.map(Value::successors).unwrap_or_default() {
+                predecessors.entry(next).or_default().push(block);
+            }
+        }
+        predecessors
     }
 
     pub(crate) fn parameters(self) -> Vec<Value> {

@@ -1,21 +1,7 @@
 //! What `PPi_VAR` asks for: a variable by its name and what it leads to, resolved by debug info.
 
-use crate::llvm::{DebugType, Node};
+use crate::llvm::{encoding, tag, DebugType, Node};
 use std::fmt::Write as _;
-
-/// DWARF's numbers.
-mod dwarf {
-    pub(super) const ARRAY: u32 = 0x01;
-    pub(super) const ENUMERATION: u32 = 0x04;
-    pub(super) const POINTER: u32 = 0x0f;
-    pub(super) const REFERENCE: u32 = 0x10;
-    pub(super) const RVALUE_REFERENCE: u32 = 0x42;
-    pub(super) const BASE: u32 = 0x24;
-    pub(super) const FLOAT: u32 = 0x04;
-    pub(super) const SIGNED: u32 = 0x05;
-    pub(super) const SIGNED_CHAR: u32 = 0x06;
-    pub(super) const UNSIGNED_CHAR: u32 = 0x08;
-}
 
 /// The numbers of `P3_KIND_` in p3.h.
 pub(super) mod kind {
@@ -115,7 +101,7 @@ pub(super) fn resolve(path: &Path, ty: Option<Node>) -> Result<Route, String> {
     let mut current = Current::of(ty, &so_far)?;
     current.follow_references(&mut route, &so_far)?;
     for step in &path.steps {
-        let is_pointer = current.ty.tag == dwarf::POINTER;
+        let is_pointer = current.ty.tag == tag::POINTER;
         match step {
             Step::Member(name) | Step::Through(name) => {
                 if is_pointer != matches!(step, Step::Through(_)) {
@@ -138,7 +124,7 @@ pub(super) fn resolve(path: &Path, ty: Option<Node>) -> Result<Route, String> {
                 route.forward(member.offset / 8);
             }
             Step::Element(index) => {
-                if !is_pointer && current.ty.tag != dwarf::ARRAY {
+                if !is_pointer && current.ty.tag != tag::ARRAY {
                     return Err(format!("{so_far} is neither array nor pointer"));
                 }
                 if current.ty.count.is_some_and(|count| *index >= count) {
@@ -154,7 +140,7 @@ pub(super) fn resolve(path: &Path, ty: Option<Node>) -> Result<Route, String> {
         }
         current.follow_references(&mut route, &so_far)?;
     }
-    route.is_array = current.ty.tag == dwarf::ARRAY;
+    route.is_array = current.ty.tag == tag::ARRAY;
     (route.kind, route.size) = current.value();
     Ok(route)
 }
@@ -184,7 +170,7 @@ impl Current {
     }
 
     fn follow_references(&mut self, route: &mut Route, so_far: &str) -> Result<(), String> {
-        while [dwarf::REFERENCE, dwarf::RVALUE_REFERENCE].contains(&self.ty.tag) {
+        while [tag::REFERENCE, tag::RVALUE_REFERENCE].contains(&self.ty.tag) {
             *self = Current::of(self.ty.base, so_far)?;
             route.hops.push(0);
         }
@@ -197,24 +183,24 @@ impl Current {
             let ty = ty.and_then(Node::plain_type).map(Node::debug_type);
             ty.is_some_and(|ty| {
                 ty.bits == 8
-                    && ty.tag == dwarf::BASE
-                    && [dwarf::SIGNED_CHAR, dwarf::UNSIGNED_CHAR].contains(&ty.encoding)
+                    && ty.tag == tag::BASE
+                    && [encoding::SIGNED_CHAR, encoding::UNSIGNED_CHAR].contains(&ty.encoding)
             })
         };
         let size = self.ty.bits / 8;
         match self.ty.tag {
-            dwarf::POINTER | dwarf::ARRAY if is_char(self.ty.base) => (kind::STRING, 8),
-            dwarf::POINTER | dwarf::ARRAY => (kind::POINTER, 8),
-            dwarf::BASE => match self.ty.encoding {
-                dwarf::FLOAT => (kind::REAL, size),
-                dwarf::SIGNED | dwarf::SIGNED_CHAR => (kind::SIGNED, size),
+            tag::POINTER | tag::ARRAY if is_char(self.ty.base) => (kind::STRING, 8),
+            tag::POINTER | tag::ARRAY => (kind::POINTER, 8),
+            tag::BASE => match self.ty.encoding {
+                encoding::FLOAT => (kind::REAL, size),
+                encoding::SIGNED | encoding::SIGNED_CHAR => (kind::SIGNED, size),
                 _ => (kind::UNSIGNED, size),
             },
-            dwarf::ENUMERATION => {
+            tag::ENUMERATION => {
                 let base = self.ty.base.and_then(Node::plain_type);
                 let base = base.map(Node::debug_type);
                 let is_signed = base.is_some_and(|base| {
-                    [dwarf::SIGNED, dwarf::SIGNED_CHAR].contains(&base.encoding)
+                    [encoding::SIGNED, encoding::SIGNED_CHAR].contains(&base.encoding)
                 });
                 let kind = [kind::UNSIGNED, kind::SIGNED][usize::from(is_signed)];
                 (kind, size)

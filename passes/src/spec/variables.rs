@@ -558,17 +558,7 @@ fn reaching(position: Value, tells: &dyn Fn(Value) -> Option<Location>) -> Optio
     if let Some(location) = instructions[..at].iter().rev().find_map(|&i| tells(i)) {
         return Some(location);
     }
-    let blocks = start.parent().blocks();
-    let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
-    for &block in &blocks {
-        for next in block
-            .terminator()
-            .map(Value::successors)
-            .unwrap_or_default()
-        {
-            predecessors.entry(next).or_default().push(block);
-        }
-    }
+    let predecessors = start.parent().predecessors();
     let mut found: Option<Location> = None;
     let mut seen = HashSet::new();
     let mut work = vec![start];

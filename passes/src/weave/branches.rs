@@ -9,23 +9,16 @@
 
 use crate::llvm::{append_block, Block, Builder, Value};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::HashMap;
 
 /// Rewrites every such branch of the function.
 pub(super) fn branch_one_by_one(function: Value) {
-    let mut predecessors: HashMap<Block, usize> = HashMap::new();
-    let blocks = function.blocks();
-    for terminator in blocks.iter().filter_map(|block| block.terminator()) {
-        for successor in terminator.successors() {
-            *predecessors.entry(successor).or_default() += 1;
-        }
-    }
-    for block in blocks {
+    let predecessors = function.predecessors();
+    for block in function.blocks() {
         let Some(terminator) = block.terminator() else {
             continue;
         };
         if let Some(shared) = SharedBranch::at(terminator) {
-            if predecessors.get(&shared.together) == Some(&1) {
+            if predecessors.get(&shared.together).map(Vec::len) == Some(1) {
                 shared.rewrite(terminator);
             }
         }

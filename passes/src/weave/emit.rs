@@ -247,8 +247,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .map(|(k, &node)| plan.graphs[k].nodes[node].successors[1])
             .collect();
         let ended = self.products.forks.any_has_ended(builder);
-        let exit = self.copier.plan.exit(group, Leave::Start);
-        let exit = surroundings.exit(self.copier, exit);
+        let exit = self.exit(group, Leave::Start, surroundings);
         let next = self.follow(group, Leave::Start, &alive, surroundings);
         builder.conditional_branch(ended, exit, next);
     }
@@ -282,8 +281,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             .iter()
             .map(|&version| self.products.forks.has_ended(builder, version))
             .reduce(|any, one| builder.or(any, one));
-        let exit = self.copier.plan.exit(group, Leave::End);
-        let exit = surroundings.exit(self.copier, exit);
+        let exit = self.exit(group, Leave::End, surroundings);
         let on = self.copier.block("on");
         match ended {
             Some(ended) => builder.conditional_branch(ended, exit, on),
@@ -353,6 +351,11 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             builder.branch(target);
             block
         })
+    }
+
+    /// The block that all versions go to when they leave lock-step at `group`.
+    fn exit(&self, group: GroupId, leave: Leave, surroundings: &mut dyn Surroundings) -> Block {
+        surroundings.exit(self.copier, self.copier.plan.exit(group, leave))
     }
 
     /// Where the members go together if each goes to its node in `targets`; the exit, if these do not match.
@@ -458,7 +461,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
                 self.emit_switch(group, builder, &all, &successors, copies, surroundings);
             }
             _ => {
-                let exit = surroundings.exit(copier, copier.plan.exit(group, Leave::End));
+                let exit = self.exit(group, Leave::End, surroundings);
                 builder.branch(self.emit_leaving(group, None, exit));
             }
         }
@@ -488,7 +491,7 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let mut differs = Vec::new();
         for (k, &condition) in conditions.iter().enumerate().skip(1) {
             if condition.ty() != first.ty() {
-                let exit = surroundings.exit(copier, copier.plan.exit(group, Leave::End));
+                let exit = self.exit(group, Leave::End, surroundings);
                 builder.branch(self.emit_leaving(group, None, exit));
                 return None;
             }
@@ -508,17 +511,14 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
             // With two versions the first one's condition tells where both go. Constants are left alone: whether the
             // branches of two versions with one constant in common are the same one cannot be seen any more.
             let apart = copier.block("apart");
-            let mut side = |side| {
-                let exit = copier.plan.exit(group, Leave::Apart(side));
-                surroundings.exit(copier, exit)
-            };
+            let mut side = |side| self.exit(group, Leave::Apart(side), surroundings);
             let (then, otherwise) = (side(0), side(1));
             builder
                 .followed_by(apart)
                 .conditional_branch(first, then, otherwise);
             apart
         } else {
-            surroundings.exit(copier, copier.plan.exit(group, Leave::End))
+            self.exit(group, Leave::End, surroundings)
         };
         if self.products.checks.divergence && !self.may_test_alive(group) {
             exit = self.emit_report(builder, terminators, &differs, exit);

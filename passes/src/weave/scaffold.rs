@@ -251,21 +251,11 @@ fn erase_with_users(address: Value) {
 
 /// Replaces loads of fields by what has been stored or loaded on the only way to them.
 fn forward_stores(function: Value, fields: &HashSet<Value>) {
-    let blocks = function.blocks();
-    let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
-    for &block in &blocks {
-        for next in block
-            .terminator()
-            .map(Value::successors)
-            .unwrap_or_default()
-        {
-            predecessors.entry(next).or_default().push(block);
-        }
-    }
+    let predecessors = function.predecessors();
     // A forest: the only way to a block leads through its parent.
     let mut children: HashMap<Block, Vec<Block>> = HashMap::new();
     let mut roots = Vec::new();
-    for &block in &blocks {
+    for block in function.blocks() {
         match predecessors.get(&block).map(Vec::as_slice) {
             Some(&[parent]) if parent != block => children.entry(parent).or_default().push(block),
             _ => roots.push(block),

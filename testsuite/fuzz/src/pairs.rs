@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use testsuite::case::{self, Tools};
+use testsuite::directives::Case;
 use testsuite::tally::Tally;
 
 /// Which pairs.
@@ -155,9 +156,25 @@ fn attack_with(
 
 /// All oracles on the pair in `directory`; one line per mismatch.
 pub fn check(pair: &Pair, directory: &Path, tally: &Arc<Tally>) -> Result<Vec<String>> {
-    let own_tally = match pair.relation {
-        Relation::Itself => Arc::new(Tally::default()),
-        _ => tally.clone(),
+    let scratch = tempfile::tempdir()?;
+    let is_itself = pair.relation == Relation::Itself;
+    let mut mismatches = try_case(&pair.case(directory), is_itself, tally, scratch.path())?;
+    if mismatches.is_empty() && !is_repeatable(pair, scratch.path())? {
+        mismatches.push("another merge gives other bytes".to_string());
+    }
+    Ok(mismatches)
+}
+
+/// The testsuite's oracles on a case, and, if its versions are the same program, whether all nodes are matched.
+pub fn try_case(
+    case: &Case,
+    is_itself: bool,
+    tally: &Arc<Tally>,
+    scratch: &Path,
+) -> Result<Vec<String>> {
+    let own_tally = match is_itself {
+        true => Arc::new(Tally::default()),
+        false => tally.clone(),
     };
     let tools = Tools {
         p3_ir: std::env::current_exe()?,
@@ -167,13 +184,9 @@ pub fn check(pair: &Pair, directory: &Path, tally: &Arc<Tally>) -> Result<Vec<St
         thorough: true,
         tally: own_tally.clone(),
     };
-    let scratch = tempfile::tempdir()?;
-    let mut mismatches = case::run(&pair.case(directory), &tools, scratch.path())?;
-    if pair.relation == Relation::Itself && own_tally.unmatched() > 0 {
+    let mut mismatches = case::run(case, &tools, scratch)?;
+    if is_itself && own_tally.unmatched() > 0 {
         mismatches.push(format!("{} nodes not matched", own_tally.unmatched()));
-    }
-    if mismatches.is_empty() && !is_repeatable(pair, scratch.path())? {
-        mismatches.push("another merge gives other bytes".to_string());
     }
     Ok(mismatches)
 }

@@ -10,7 +10,6 @@ mod tape;
 mod types;
 
 use crate::pairs;
-use crate::AS_TOOL;
 use anyhow::{Context, Result};
 use body::Body;
 use fastrand::Rng;
@@ -21,7 +20,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tape::Tape;
-use testsuite::case::{self, Tools};
+
 use testsuite::directives::{Case, Expect, Run, Stdin};
 use testsuite::tally::Tally;
 use types::{Ty, STRUCTURE};
@@ -469,7 +468,9 @@ pub fn attack(arguments: &IrArguments) -> Result<bool> {
         let temporary = tempfile::tempdir()?;
         let pair = draw(seed, temporary.path())?;
         check_valid(&pair.case).with_context(|| format!("seed {seed}"))?;
-        let mismatches = check(&pair, &tally)?;
+        let scratch = tempfile::tempdir()?;
+        let is_itself = pair.what == "itself";
+        let mismatches = pairs::try_case(&pair.case, is_itself, &tally, scratch.path())?;
         if mismatches.is_empty() {
             passed += 1;
         } else {
@@ -516,25 +517,4 @@ fn check_valid(case: &Case) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn check(pair: &Pair, tally: &Arc<Tally>) -> Result<Vec<String>> {
-    let own = match pair.what {
-        "itself" => Arc::new(Tally::default()),
-        _ => tally.clone(),
-    };
-    let tools = Tools {
-        p3_ir: std::env::current_exe()?,
-        p3_ir_env: vec![(AS_TOOL.to_string(), "1".to_string())],
-        alone_only: false,
-        woven: true,
-        thorough: true,
-        tally: own.clone(),
-    };
-    let scratch = tempfile::tempdir()?;
-    let mut mismatches = case::run(&pair.case, &tools, scratch.path())?;
-    if pair.what == "itself" && own.unmatched() > 0 {
-        mismatches.push(format!("{} nodes not matched", own.unmatched()));
-    }
-    Ok(mismatches)
 }
