@@ -1193,13 +1193,6 @@ impl<'a> Walk<'a> {
             .rev()
             .find_map(|pos| Some((pos.block, pos.edge_target()?)))?;
         let phis = &plain.blocks[target as usize].phis;
-        let is_theirs = |cell: &Cell| match self.homes.get(*cell) {
-            Some((other, value)) => other == k && phis.contains(&value),
-            None => true,
-        };
-        if !log.contents.written.iter().any(is_theirs) {
-            return None;
-        }
         let from = plain.blocks[from as usize].block;
         let values: Vec<(Value, Option<Value>)> = phis
             .iter()
@@ -1208,6 +1201,16 @@ impl<'a> Walk<'a> {
                 (phi, value.filter(|value| !value.is_undefined()))
             })
             .collect();
+        let is_theirs = |cell: &Cell| match self.homes.get(*cell) {
+            Some((other, value)) => other == k && phis.contains(&value),
+            // Another member may enter a block here, too.
+            None => values
+                .iter()
+                .any(|&(phi, value)| has_become(log, *cell, k, phi, value)),
+        };
+        if !log.contents.written.iter().any(is_theirs) {
+            return None;
+        }
         if !self.bound {
             self.bind_phis(k, &values, log);
         }
@@ -1221,18 +1224,10 @@ impl<'a> Walk<'a> {
         unbound.retain(|&cell| self.homes.get(cell).is_none());
         unbound.sort_unstable();
         for &(phi, value) in values {
-            let has_got_it = |cell: &Cell| {
-                let things = log.contents.of(Holder::Cell(*cell));
-                match value {
-                    Some(value) => things.contains(&Thing::of(k, value)),
-                    None => things.iter().any(|&thing| match thing {
-                        Thing::Constant(value) => value.is_undefined() && value.ty() == phi.ty(),
-                        Thing::Own(..) => false,
-                    }),
-                }
-            };
             let mut cells = unbound.iter().copied();
-            if let Some(cell) = cells.find(|c| has_got_it(c) && self.homes.may_bind(*c, k, phi)) {
+            if let Some(cell) = cells.find(|&cell| {
+                has_become(log, cell, k, phi, value) && self.homes.may_bind(cell, k, phi)
+            }) {
                 self.homes.bind(cell, k, phi);
             }
         }
@@ -1552,6 +1547,18 @@ fn hands_over(
 }
 
 /// Adds a position that is not there yet.
+/// Whether a cell holds what member k's `phi` becomes; `value` is none if that is undefined.
+fn has_become(log: &Log, cell: Cell, k: usize, phi: Value, value: Option<Value>) -> bool {
+    let things = log.contents.of(Holder::Cell(cell));
+    match value {
+        Some(value) => things.contains(&Thing::of(k, value)),
+        None => things.iter().any(|&thing| match thing {
+            Thing::Constant(value) => value.is_undefined() && value.ty() == phi.ty(),
+            Thing::Own(..) => false,
+        }),
+    }
+}
+
 fn push_new(list: &mut Vec<Pos>, pos: Pos) {
     if !list.contains(&pos) {
         list.push(pos);
