@@ -48,7 +48,7 @@ const HEADERS: &str = "/usr/include/csmith";
 /// csmith's programs print more than one sum if they have an argument.
 const ARGUMENT: &[u8] = b"1";
 /// A program alone must end within this; some of csmith's never do.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub const PATIENCE: Duration = Duration::from_secs(2);
 /// So many draws of one pair before it is given up.
 const DRAWS: usize = 40;
 
