@@ -36,6 +36,9 @@ pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
     // How many versions have made their calls on entry of a block.
     let mut entered: HashMap<Block, usize> = HashMap::new();
     let mut results: Vec<Value> = vec![dispatcher; calls.len()];
+    // What is returned, and what it has to be if a product function was called. A return is found before a call of
+    // which it has the result if there is a way around the call: so they wait.
+    let mut returned: Vec<(Value, Option<Vec<CallResult>>)> = Vec::new();
     let mut work: Vec<(Block, usize)> = dispatcher
         .blocks()
         .first()
@@ -95,14 +98,7 @@ pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
                 return Err("a call is missing".into());
             }
             if let Some(all) = terminator.operand(0) {
-                let expected: Vec<CallResult> = match product {
-                    Some(results) => results,
-                    None => (0..calls.len())
-                        .filter(|&k| !calls[k].1.return_type().is_void())
-                        .map(|k| (results[k], None))
-                        .collect(),
-                };
-                check_result(all, &expected)?;
+                returned.push((all, product));
             }
         }
         // A version that has ended in a child makes no call.
@@ -116,6 +112,13 @@ pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
             });
             work.push((next, made + usize::from(ended)));
         }
+    }
+    for (all, product) in returned {
+        let alone = || {
+            let with_results = (0..calls.len()).filter(|&k| !calls[k].1.return_type().is_void());
+            with_results.map(|k| (results[k], None)).collect()
+        };
+        check_result(all, &product.unwrap_or_else(alone))?;
     }
     Ok(())
 }
