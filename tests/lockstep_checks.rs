@@ -109,7 +109,7 @@ fn divergences_are_counted_or_logged_on_demand() {
     assert_eq!(status, 2);
     assert_eq!(
         stderr,
-        "p3: P3_ON_DIVERGENCE=often: expected abort, count or log\n"
+        "p3: P3_ON_DIVERGENCE=often: expected abort, count, explore or log\n"
     );
 }
 
