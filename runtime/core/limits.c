@@ -3,9 +3,14 @@
  * A limit that one version lowers must not bind another, and a hard limit cannot be raised again. So the
  * process keeps its hard limits, the soft ones are exchanged when the process changes hands, and what
  * getrlimit tells is kept here. The priority is only remembered: it has no effect that a program could see. A
- * forked child really gets both. */
+ * forked child really gets both.
+ *
+ * Memory is taken by instructions (a deeper stack) and by calls that never leave a version (malloc), between which
+ * the process does not change hands. So a woven product starts again when a version lowers such a limit, and runs
+ * its versions one after the other; a limit of the address space is raised by what is not the version's own. */
 #include "process.h"
 #include <errno.h>
+#include <stdint.h>
 #include <unistd.h>
 
 static struct rlimit limits[P3_MAX_VERSIONS][RLIM_NLIMITS];
@@ -22,13 +27,64 @@ static rlim_t descriptors;
 static int priorities[P3_MAX_VERSIONS];
 static bool priorities_known, has_priority[P3_MAX_VERSIONS];
 
-/* What the version used of its processor time is not all that the process used. */
+/* Bytes that versions which are over have left behind, when this one began: of the address space, and of that what
+ * RLIMIT_DATA counts. */
+static struct size {
+  rlim_t space, data;
+} at_first, left_behind[P3_MAX_VERSIONS];
+
+extern char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak));
+
+static struct size size_now(void) {
+  struct size size = {0, 0};
+  char text[256];
+  int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+  if (fd >= 0)
+    close(fd);
+  rlim_t page = (rlim_t)sysconf(_SC_PAGESIZE), value = 0;
+  int column = 0;
+  for (ssize_t i = 0; i < got; i++) {
+    if (text[i] >= '0' && text[i] <= '9') {
+      value = 10 * value + (rlim_t)(text[i] - '0');
+      continue;
+    }
+    if (column == 0)
+      size.space = value * page;
+    if (column == 5)
+      size.data = value * page;
+    column++;
+    value = 0;
+  }
+  return size;
+}
+
+void p3_limits_started(int version) {
+  if (p3_lockstep)
+    return;
+  struct size now = size_now();
+  if (version == 0)
+    at_first = now;
+  left_behind[version] = (struct size){now.space - at_first.space, now.data - at_first.data};
+}
+
+/* The program alone would have one version's share of the product's image; the runtime counts as one more. */
+static rlim_t foreign_image(void) {
+  rlim_t image = __executable_start ? (rlim_t)((uintptr_t)_end - (uintptr_t)__executable_start) : 0;
+  return image - image / (rlim_t)(p3_count + 1);
+}
+
+/* What the version used of its processor time and of memory is not all that the process used. */
 static struct rlimit as_real(int version, int resource, struct rlimit limit) {
   struct rlimit real = {limit.rlim_cur, originals[resource].rlim_max};
   if (resource == RLIMIT_NOFILE) /* fds.c observes it; the process has the descriptors of all versions */
     real.rlim_cur = descriptors;
   if (resource == RLIMIT_CPU && real.rlim_cur != RLIM_INFINITY)
     real.rlim_cur += (rlim_t)(p3_cpu_before(version) / 1000000000);
+  if (resource == RLIMIT_AS && real.rlim_cur < RLIM_INFINITY / 2)
+    real.rlim_cur += left_behind[version].space + foreign_image();
+  if (resource == RLIMIT_DATA && real.rlim_cur < RLIM_INFINITY / 2)
+    real.rlim_cur += left_behind[version].data;
   if (real.rlim_cur > real.rlim_max)
     real.rlim_cur = real.rlim_max;
   return real;
@@ -82,6 +138,11 @@ int p3_limit_set(int version, int resource, const struct rlimit *limit) {
   if (limit->rlim_max > now.rlim_max && geteuid() != 0) {
     errno = EPERM;
     return -1;
+  }
+  if (resource == RLIMIT_AS || resource == RLIMIT_DATA || resource == RLIMIT_STACK) {
+    struct rlimit real;
+    if (p3_lockstep && getrlimit(resource, &real) == 0 && limit->rlim_cur < real.rlim_cur)
+      p3_rerun(P3_RERUN_MEMORY);
   }
   p3_enter(version);
   are_set = true;

@@ -48,6 +48,15 @@ void p3_status_text(int version, char *text, size_t size) {
     p3_format(text, size, "signal %d", value);
 }
 
+/* Half a file would be taken for a whole one. */
+static _Noreturn void fail(const char *name) {
+  int error = errno;
+  struct stat stat;
+  if (fstatat(p3_config.outdir, name, &stat, 0) == 0 && S_ISREG(stat.st_mode))
+    unlinkat(p3_config.outdir, name, 0);
+  p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(error));
+}
+
 static int create(const char *name) {
   int fd = openat(p3_config.outdir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0)
@@ -59,7 +68,7 @@ static void put(int fd, const char *name, const char *bytes, size_t size) {
   while (size) {
     ssize_t done = write(fd, bytes, size);
     if (done < 0 && errno != EINTR)
-      p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
+      fail(name);
     if (done > 0) {
       bytes += done;
       size -= done;
@@ -285,9 +294,9 @@ static void write_json(void) {
   static const char name[] = "report.json";
   FILE *out = fdopen(create(name), "w");
   if (!out)
-    p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
+    fail(name);
   fprintf(out, "{\n  \"difference\": %s,\n", p3_output_failed || p3_status_failed ? "true" : "false");
-  char reason[80];
+  char reason[96];
   p3_rerun_reason(reason, sizeof reason);
   if (*reason)
     fprintf(out, "  \"sequential\": \"%s\",\n", reason);
@@ -304,8 +313,9 @@ static void write_json(void) {
   write_specs(out);
   write_marks(out);
   fputs("\n}\n", out);
-  if (fclose(out) != 0)
-    p3_fatal("cannot write %s in P3_OUTDIR: %s", name, strerror(errno));
+  bool written = fflush(out) == 0 && !ferror(out);
+  if (fclose(out) != 0 || !written)
+    fail(name);
 }
 
 void p3_report_write(void) {

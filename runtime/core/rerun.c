@@ -1,5 +1,5 @@
-/* A woven product starts itself again, one version after the other, when a version crashes in lock-step, or
- * ends on another thread and leaves the main thread waiting for it (stop.c).
+/* A woven product starts itself again, one version after the other, when a version crashes in lock-step, limits its
+ * memory (limits.c), or ends on another thread and leaves the main thread waiting for it (stop.c).
  *
  * The versions' frames are interleaved on one stack, so those of the one that crashed cannot be thrown away
  * while another one goes on; and after a fault it is not even known whose instruction it was. So the process
@@ -156,11 +156,13 @@ void p3_rerun_reason(char *text, size_t size) {
   *text = 0;
   if (!is_second)
     return;
-  if (handed.signal == P3_RERUN_STALLED || handed.signal == P3_RERUN_SHARED) {
-    p3_format(text, size, "%s",
-              handed.signal == P3_RERUN_STALLED
-                  ? "a version ended on another thread than main's, which stalled in lock-step"
-                  : "the system did not allow threads to have directories of their own (unshare)");
+  static const char *const reasons[] = {
+      [-P3_RERUN_STALLED] = "a version ended on another thread than main's, which stalled in lock-step",
+      [-P3_RERUN_SHARED] = "the system did not allow threads to have directories of their own (unshare)",
+      [-P3_RERUN_MEMORY] = "a version limited its memory, which in lock-step would bind the others",
+  };
+  if (handed.signal <= 0) {
+    p3_format(text, size, "%s", reasons[-handed.signal]);
     return;
   }
   const char *name = p3_signal_name(handed.signal);

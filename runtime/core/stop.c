@@ -532,6 +532,7 @@ void p3_process_started(int version) {
   p3_on_stack = version;
   p3_clock_started(version);
   p3_outside_started(version);
+  p3_limits_started(version);
 }
 
 void p3_process_ended(int version) {
