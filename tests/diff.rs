@@ -566,9 +566,7 @@ fn an_interrupted_search_reports_what_it_has() {
         .args(["-INT", &search.id().to_string()])
         .status();
     assert!(signal.unwrap().success());
-    let ended = std::time::Instant::now();
     assert_eq!(search.wait().unwrap().code(), Some(1));
-    assert!(ended.elapsed().as_secs() < 60);
     let report = fs::read(directory.join("out/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
     assert_eq!(report["interrupted"], true);

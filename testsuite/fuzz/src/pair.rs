@@ -173,7 +173,10 @@ fn levels(rng: &mut Rng, relation: Relation) -> Vec<String> {
 
 fn flags(rng: &mut Rng, relation: Relation) -> Vec<String> {
     const PREPARE: [&str; 4] = ["none", "fold", "fold", "O1"];
-    let mut flags = vec!["--prepare".to_string(), PREPARE[rng.usize(..4)].to_string()];
+    let prepare = PREPARE[rng.usize(..4)];
+    let mut flags = ["--verify-product", "--prepare", prepare]
+        .map(String::from)
+        .to_vec();
     if relation == Relation::Itself {
         flags.extend(["--check", "output,status,assert,divergence"].map(String::from));
     }

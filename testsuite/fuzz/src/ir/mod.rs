@@ -430,7 +430,8 @@ fn draw(seed: u64, directory: &Path) -> Result<Pair> {
     // With two levels the case merges one level with the other.
     let choices = if what == "itself" { 3 } else { 4 };
     let levels: &[&str] = [&["-O0"][..], &["-O1"], &["-O2"], &["-O0", "-O2"]][rng.usize(..choices)];
-    let mut merge = vec!["--prepare", ["none", "fold", "O1"][rng.usize(..3)]];
+    let prepare = ["none", "fold", "O1"][rng.usize(..3)];
+    let mut merge = vec!["--verify-product", "--prepare", prepare];
     if what == "itself" {
         merge.extend(["--check", "output,status,assert,divergence"]);
     }
