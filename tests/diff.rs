@@ -5,6 +5,7 @@ mod common;
 use common::{call, texts};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -542,7 +543,16 @@ int main(int argc, char **argv) {
 fn an_interrupted_search_reports_what_it_has() {
     let scratch = pair("has_digit");
     let directory = scratch.path();
-    let mut search = common::p3_ir(directory)
+    let mut search = common::p3_ir(directory);
+    // What runs in a shell's background ignores the signal, and so does what it starts.
+    // SAFETY: a system call is all that happens between fork and exec.
+    unsafe {
+        search.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let mut search = search
         .args(["diff", "old.bc", "new.bc", "-o", "out", "--args", "@arg:8"])
         .args([
             "--time",
