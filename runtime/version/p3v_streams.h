@@ -43,6 +43,20 @@ static inline void p3v_wrote(FILE *file) {
     p3v_drain(file);
 }
 
+/* Natively a character is often only taken from a FILE's buffer or put there. That is done where the program calls, so
+ * that it costs what it costs alone (and glibc's own headers have macros for it): no libc, and no errno, is concerned. */
+#define P3V_IN_PLACE __attribute__((always_inline))
+/* Whether there are no threads that could hold the lock of a FILE. */
+extern char __libc_single_threaded __attribute__((weak));
+static inline bool p3v_needs_no_lock(void) { return &__libc_single_threaded && __libc_single_threaded; }
+static inline bool p3v_has_byte(FILE *file) { return !p3v_klee && file->_IO_read_ptr < file->_IO_read_end; }
+static inline int p3v_take_byte(FILE *file) { return (unsigned char)*file->_IO_read_ptr++; }
+/* Not for FILEs that the program uses as wide ones. */
+static inline bool p3v_has_room(FILE *file) { return !p3v_klee && file->_IO_write_ptr < file->_IO_write_end; }
+static inline int p3v_put_byte(FILE *file, int character) {
+  return (unsigned char)(*file->_IO_write_ptr++ = (char)character);
+}
+
 /* 0-2 if `file` is that standard stream of the version, else -1. */
 int p3v_standard(FILE *file);
 /* After descriptor `fd` began to stand for something else: a standard stream that was not used yet takes the

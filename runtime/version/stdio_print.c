@@ -132,8 +132,8 @@ static bool put_string(const char *text, FILE *file, int *result) {
   return p3v_put(file, text, length);
 }
 
-#define WRITES(name, type, put)                                                                              \
-  int SHIM(name)(type what, FILE *file) {                                                                    \
+#define WRITES_AS(declared, name, type, put)                                                                 \
+  declared(type what, FILE *file) {                                                                          \
     REFUSE_WIDE(file, EOF);                                                                                  \
     int result;                                                                                              \
     if (p3v_klee && put(what, file, &result))                                                                \
@@ -143,10 +143,20 @@ static bool put_string(const char *text, FILE *file, int *result) {
     return result;                                                                                           \
   }
 
-WRITES(fputc, int, put_character)
-WRITES(putc, int, put_character)
-WRITES(fputc_unlocked, int, put_character)
-WRITES(putc_unlocked, int, put_character)
+#define WRITES(name, type, put) WRITES_AS(int SHIM(name), name, type, put)
+
+/* `slow` is the whole function; in place there is only what is usual. */
+#define PUTS(name, may)                                                                                      \
+  WRITES_AS(static __attribute__((noinline)) int slow_##name, name, int, put_character)                      \
+  P3V_IN_PLACE int SHIM(name)(int character, FILE *file) {                                                   \
+    return p3v_has_room(file) && !p3v_any_wide && may ? p3v_put_byte(file, character)                        \
+                                                      : slow_##name(character, file);                        \
+  }
+
+PUTS(fputc, p3v_needs_no_lock())
+PUTS(putc, p3v_needs_no_lock())
+PUTS(fputc_unlocked, true)
+PUTS(putc_unlocked, true)
 WRITES(fputs, const char *, put_string)
 WRITES(fputs_unlocked, const char *, put_string)
 
@@ -189,9 +199,9 @@ size_t SHIM(fwrite_unlocked)(const void *bytes, size_t size, size_t count, FILE 
 ALSO(size_t, _IO_fwrite, (const void *bytes, size_t size, size_t count, FILE *file), fwrite, bytes, size,
      count, file)
 
-int SHIM(putchar)(int character) { return SHIM(putc)(character, SHIM(stdout)); }
+P3V_IN_PLACE int SHIM(putchar)(int character) { return SHIM(putc)(character, SHIM(stdout)); }
 
-int SHIM(putchar_unlocked)(int character) { return SHIM(putc_unlocked)(character, SHIM(stdout)); }
+P3V_IN_PLACE int SHIM(putchar_unlocked)(int character) { return SHIM(putc_unlocked)(character, SHIM(stdout)); }
 
 /* As glibc's: the text and its newline are one operation on the FILE. */
 int SHIM(puts)(const char *text) {

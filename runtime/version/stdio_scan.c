@@ -1,13 +1,26 @@
-/* Input functions that mean stdin without saying so, and the names under which C99's scanf is called. */
+/* Functions that take one character, input functions that mean stdin without saying so, and the names under which
+ * C99's scanf is called. */
 #include "p3v_libc.h"
 #include "p3v_scanf.h"
 #include "p3v_streams.h"
 #include <stdlib.h>
 #include <string.h>
 
-int SHIM(getchar)(void) { return getc(SHIM(stdin)); }
+#define TAKES(name, may)                                                                                     \
+  P3V_IN_PLACE int SHIM(name)(FILE *file) {                                                                  \
+    return p3v_has_byte(file) && may ? p3v_take_byte(file) : name(file);                                     \
+  }
 
-int SHIM(getchar_unlocked)(void) { return getc_unlocked(SHIM(stdin)); }
+TAKES(getc_unlocked, true)
+TAKES(fgetc_unlocked, true)
+TAKES(getc, p3v_needs_no_lock())
+TAKES(fgetc, p3v_needs_no_lock())
+
+ALSO(int, _IO_getc, (FILE * file), getc, file)
+
+P3V_IN_PLACE int SHIM(getchar)(void) { return SHIM(getc)(SHIM(stdin)); }
+
+P3V_IN_PLACE int SHIM(getchar_unlocked)(void) { return SHIM(getc_unlocked)(SHIM(stdin)); }
 
 /* At most `size` bytes with the terminator; `*fits` tells whether that was enough. */
 static char *read_line(char *line, size_t size, bool *fits) {
