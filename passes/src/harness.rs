@@ -38,6 +38,8 @@ pub(crate) fn harness<'ctx>(context: &'ctx Context, product: &Module<'ctx>) -> R
     for function in llvm::functions(product) {
         if runtime::is_runtime(function) && !function.is_declaration() && !is_way_in(function) {
             function.add_attribute("nosanitize_coverage");
+            // Else it would be instrumented as a part of its callers.
+            function.remove_attribute("alwaysinline");
             function.add_attribute("noinline");
         }
     }
