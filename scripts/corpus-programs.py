@@ -223,6 +223,7 @@ def result(out, code, program, package, version):
         "samples": optional(out / "product-samples.json"), "time": optional(out / "time.json"),
         "bytes": {"alone": text_size(out / "alone"), "product": text_size(out / "product")},
     }
+    found["suite_failed"] = (out / "suite-failed").exists()
     if (out / "suite-alone.results").exists():
         alone = suite_results(out / "suite-alone.results")
         product = suite_results(out / "suite-product.results") if (out / "suite-product.results").exists() else {}
@@ -277,11 +278,14 @@ def table(programs, file):
         run = f"{times['alone']:.2f} s | {times['ratio']:.2f}" if "ratio" in times else f"{times['failed']} |"
         rows.append(
             f"| {name} {r['version']} | {r['woven']} / {sum(r['sequential'].values())} | {r['nodes']:,} | "
-            f"{100 * r['matched'] / max(1, r['nodes']):.1f} % | "
+            f"{percent(r)} | "
             f"{samples['version1']}, {samples['version2']} / {samples['count']} | {own} | "
             f"{r['merge']['seconds']:.1f} s | {r['merge']['memory_mb']:.0f} MB | {r['prepared_instructions']:,} | "
             f"{r['product_instructions'] / r['prepared_instructions']:.1f} | "
             f"{r['bytes']['product'] / (2 * r['bytes']['alone']):.1f} ({r['code']}) | {run} |")
+        if r.get("suite_failed"):
+            good = False
+            notes.append(f"- {name}: its own tests gave no results with the program or the product")
         for failure in samples["failures"]:
             good = False
             notes.append(f"- {name}, sample as version {failure['version']}: `{failure['command']}`: "
@@ -331,7 +335,8 @@ Made by `scripts/corpus-programs.sh`, which says how; not to be edited. Debian's
   how many
 - merge: processor time and peak memory of `p3-ir merge`
 - instructions: of the two prepared inputs; product: its instructions, runtime included, as a multiple;
-  code: machine code of the product as a multiple of twice the program's, both made at the level that stands there
+  code: machine code of the product as a multiple of twice the program's, both made at the level that stands there, as for the run
+  times
 - run: user time of the plain program; ratio: of the product against twice the program, the median of 3 pairs
 
 | program | functions | nodes | matched | samples | own tests | merge | memory | instructions | product | code | run | ratio |

@@ -137,17 +137,25 @@ link_product() {
     "$P3_IR" build "$out/$1.bc" -o "$out/$1/$name" -- "-O$code" -w "$programs/defaults.c" $libraries
 }
 
-# run_suite WHICH: the program's own tests with the executable of $out/WHICH, in a tree that always has the same name
+# run_suite WHICH: the program's own tests with the executable of $out/WHICH. They run in the build tree, whose path stands
+# in its makefiles; a copy takes its place afterwards. A product that was in use leaves its report.
 run_suite() {
-  rm -rf "$out/run"
-  cp -a "$out/build" "$out/run" && cd "$out/run" && cp "$out/$1/$name" "$binary" && touch "$binary" || return 1
+  local outcome=0
+  if [ -e "$out/build-kept" ]; then
+    rm -rf "$out/build" && mv "$out/build-kept" "$out/build"
+  fi
+  rm -rf "$out/witness"
+  mkdir "$out/witness" && cp -a "$out/build" "$out/build-copying" && mv "$out/build-copying" "$out/build-kept" || return 1
+  cd "$out/build" && cp "$out/$1/$name" "$binary" && touch "$binary" || return 1
   (
-    [ "$1" = alone ] || export P3_SHOW=1 P3_STATUS=1
+    [ "$1" = alone ] || export P3_SHOW=1 P3_STATUS=1 P3_OUTDIR="$out/witness"
     unset CC CFLAGS
     suite
   ) >"$out/suite-$1.out" 2>"$out/suite-$1.err" </dev/null
   grep -E '^(PASS|FAIL|ERROR|SKIP|XFAIL|XPASS) ' "$out/suite-$1.out" | sort -u >"$out/suite-$1.results"
-  [ -s "$out/suite-$1.results" ]
+  cmp -s "$out/$1/$name" "$binary" || outcome=1
+  cd "$out" && rm -rf "$out/build" && mv "$out/build-kept" "$out/build"
+  [ $outcome = 0 ] && [ -s "$out/suite-$1.results" ] && { [ "$1" = alone ] || [ -e "$out/witness/report.json" ]; }
 }
 
 # takes STEP: whether it is asked for
@@ -184,7 +192,8 @@ one() (
   if takes suite && declare -f suite >/dev/null; then
     echo "$program: own tests"
     rm -f "$out"/suite-*
-    step suite-alone run_suite alone && step suite-product run_suite product
+    step suite-alone run_suite alone && step suite-product run_suite product ||
+      { rm -f "$out"/suite-*.results && touch "$out/suite-failed"; }
   fi
   if takes time; then
     echo "$program: time"

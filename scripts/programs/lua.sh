@@ -3,13 +3,15 @@ package=lua5.4
 binary=src/lua
 libraries="-lm -ldl"
 build() {
-  cd src && $CC $CFLAGS -DLUA_USE_LINUX -DLUA_COMPAT_5_3 -Wl,-E $(ls l*.c | grep -v '^luac\.c') -lm -ldl -o lua
+  cd src || return 1
+  echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' >lua5.4-deb-multiarch.h # debian/rules makes it
+  $CC $CFLAGS -DLUA_USE_LINUX -DLUA_COMPAT_5_3 -Wl,-E $(ls l*.c | grep -v '^luac\.c') -lm -ldl -o lua
 }
 
 # pcall and coroutines are setjmp and longjmp.
 samples() {
   cat <<'END'
-lua -e 'print(pcall(error, {1})); print(pcall(error, "x", 0)); print(select("#", pcall(function() return 1, 2 end)))'
+lua -e 'print(type(select(2, pcall(error, {1})))); print(pcall(error, "x", 0)); print(select("#", pcall(function() return 1, 2 end)))'
 lua -e 'print(xpcall(function() local x = nil; return x.y end, function(m) return "handled " .. m end))'
 lua -e 'for i = 1, 5 do print(pcall(function() if i % 2 == 0 then error("even " .. i) end return i end)) end'
 lua -e 'local function g(n) for i = 1, n do coroutine.yield(i) end error("end") end local c = coroutine.create(g); for i = 1, 5 do print(coroutine.resume(c, 3)) end'

@@ -26,8 +26,7 @@ suite() {
   cd test || return
   cp ../mawk . && PATH=.:$PATH timeout 120 sh ./mawktest >mawktest.log 2>&1 </dev/null
   cat mawktest.log >&2
-  sed -n 's/^\(testing .*\) OK$/PASS \1/p; s/^\(testing .*\) had .*failure.*$/FAIL \1/p; s/^?? fail \(.*\)$/FAIL \1/p' mawktest.log
-  result mawktest grep -q 'tests OK\|MAWK tests.*OK\|had no' mawktest.log
+  sed -n 's/^\(.*\) OK$/PASS \1/p; s/^\(.*\) had .*failure.*$/FAIL \1/p' mawktest.log
 }
 
 workload() { echo 'mawk "{ for (i = 1; i <= NF; i++) c[\$i]++ } END { for (w in c) n += c[w]; print n }" $INPUTS/large'; }

@@ -1,6 +1,6 @@
 # A program with threads, in C++, with the native libbz2.
 libraries="-lbz2 -lpthread -lstdc++"
-build() { $CXX $CFLAGS -D_FILE_OFFSET_BITS=64 pbzip2.cpp BZ2StreamScanner.cpp ErrorContext.cpp -o pbzip2 -lbz2 -lpthread; }
+build() { $CXX $CFLAGS -std=gnu++98 -D_FILE_OFFSET_BITS=64 pbzip2.cpp BZ2StreamScanner.cpp ErrorContext.cpp -o pbzip2 -lbz2 -lpthread; }
 
 samples() {
   cat <<'END'
@@ -10,7 +10,6 @@ pbzip2 -p3 -1 -b1 -c <zeros
 pbzip2 -p1 -c text
 pbzip2 -p2 -c text | pbzip2 -p2 -dc
 pbzip2 -p2 -c text >x; pbzip2 -p2 -t x
-pbzip2 -p2 -c text >x; head -c 9000 x | pbzip2 -p2 -dc
 pbzip2 -dc nosuch
 pbzip2 -dc text
 pbzip2 -V
