@@ -257,3 +257,52 @@ fn a_reader_that_is_gone_ends_versions_that_are_not_shown_too() {
         assert_eq!(status.signal(), Some(13), "{show}");
     }
 }
+
+/// What the runtime keeps for itself must not be what a limit on files strikes.
+#[test]
+fn limits_on_files_are_the_versions_own() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+  int wrong = time(NULL) < 1000;
+  for (int i = 0; i < 100000; i++)
+    wrong += clock() < 0;
+  char *text = malloc(3000);
+  for (int i = 0; i < 3000; i++)
+    text[i] = 'a';
+  wrong += write(1, text, 3000) != 3000;
+  puts(V == 1 ? "end" : "END");
+  return wrong;
+}
+"#;
+    fs::write(directory.join("time.c"), source).unwrap();
+    for version in ["1", "2"] {
+        let done = Command::new("clang-16")
+            .args(["-g", "-c", "-emit-llvm", "time.c", "-o"])
+            .args([format!("v{version}.bc"), format!("-DV={version}")])
+            .current_dir(directory)
+            .status();
+        assert!(done.unwrap().success());
+    }
+    let merge = ["merge", "v1.bc", "v2.bc", "--check", "none"];
+    assert_eq!(call(directory, &merge).0, 0);
+    let build = ["build", "product.bc", "-o", "product"];
+    assert_eq!(call(directory, &build).0, 0);
+    // In units of 1024 bytes: less than the runtime's own files have, and more.
+    for limit in ["4", "8", "64", "9000", "unlimited"] {
+        let script = format!("ulimit -f {limit} && exec ./product");
+        let output = Command::new("bash")
+            .args(["-c", &script])
+            .envs([("P3_SHOW", "1"), ("P3_STATUS", "1")])
+            .current_dir(directory)
+            .output();
+        let (status, stdout, stderr) = texts(output.unwrap());
+        assert_eq!((status, stderr.as_str()), (0, ""), "{limit}");
+        assert!(stdout.ends_with("aend\n"), "{limit}");
+    }
+}

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_SIZE (1ull << 30)
+#define LARGEST (1ull << 30)
 #define NEAR_SIZE (8ull << 20) /* the part that is always mapped */
 #define STREAMS 16384
 #define CHUNKS 22
@@ -37,6 +37,7 @@ struct stream {
 
 struct header {
   int file; /* hidden descriptor; -1: none, there is the near part only */
+  uint64_t size;
   _Atomic uint64_t near_end, far_end;
   struct stream streams[STREAMS];
 };
@@ -54,9 +55,11 @@ static _Atomic(struct header *) header;
 void p3_answers_open(void) {
   if (p3_in_klee() || atomic_load(&header))
     return;
-  int file = p3_temporary_file();
+  /* A file that is too large would send a signal, which is nobody's. */
+  uint64_t limit = p3_file_limit(), size = limit < LARGEST ? limit / PAGE * PAGE : LARGEST;
+  int file = size >= NEAR_SIZE ? p3_temporary_file() : -1;
   void *map = MAP_FAILED;
-  if (file >= 0 && ftruncate(file, FILE_SIZE) == 0)
+  if (file >= 0 && ftruncate(file, (off_t)size) == 0)
     map = mmap(NULL, NEAR_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (map == MAP_FAILED) {
     if (file >= 0)
@@ -68,6 +71,7 @@ void p3_answers_open(void) {
     return;
   struct header *new = map, *none = NULL;
   new->file = file;
+  new->size = size;
   atomic_store(&new->near_end, (sizeof *new + PAGE - 1) / PAGE * PAGE);
   atomic_store(&new->far_end, NEAR_SIZE);
   if (!atomic_compare_exchange_strong(&header, &none, new)) { /* another thread was quicker */
@@ -113,7 +117,7 @@ static uint64_t allocate(uint32_t number) {
   if (!near && log->file < 0)
     return 0;
   uint64_t offset = atomic_fetch_add(near ? &log->near_end : &log->far_end, size);
-  if (offset + size > (near ? NEAR_SIZE : FILE_SIZE))
+  if (offset + size > (near ? NEAR_SIZE : log->size))
     return 0;
   if (log->file >= 0 && fallocate(log->file, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) != 0 &&
       errno != EOPNOTSUPP)

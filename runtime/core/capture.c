@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +28,11 @@ struct p3_shared *p3_shared = &unshared;
 
 /* Read once: the versions may change their environment. */
 static const char *temporary_directory;
+
+uint64_t p3_file_limit(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
 
 int p3_temporary_file(void) {
   int fd = p3_is_harness ? memfd_create("p3", MFD_CLOEXEC)

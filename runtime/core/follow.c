@@ -141,7 +141,7 @@ static void stop_following(struct p3_capture *capture) {
 static bool has_scratch(void) {
   if (scratch || scratch_file >= 0)
     return scratch;
-  int fd = memfd_create("p3", MFD_CLOEXEC);
+  int fd = p3_file_limit() < PIECE ? -1 : memfd_create("p3", MFD_CLOEXEC);
   if (fd < 0 || ftruncate(fd, PIECE) != 0 || !(scratch = map(PIECE, MAP_SHARED, fd)))
     return false;
   scratch_file = p3_fd_hide(fd);
