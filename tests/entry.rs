@@ -156,6 +156,142 @@ fn arguments_are_made_as_debug_info_says_and_results_are_shown() {
     }
 }
 
+/// Names that say nothing of lengths, or the wrong thing.
+const NAMELESS: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+int first(const unsigned char *p, int q, size_t m) { return q > 0 ? p[q - 1] : -(int)m; }
+int key(const uint8_t k[4], const char *size, int len) { return k[3] + len + (size[0] == 'x'); }
+int one(const char *c, const short *s, void *v) { return c[0] + s[1] + ((char *)v)[2]; }
+int text(const unsigned char *text, size_t size) { return (int)strlen((const char *)text) + (int)size; }
+int both(const char *a, const char *b, unsigned n) { return memcmp(a, b, n); }
+int out(char *to, short *used, char *from, unsigned char have) {
+  *used = have < *used ? have : *used;
+  memcpy(to, from, (size_t)*used);
+  return 0;
+}
+struct slice { const char *at; unsigned bytes, used; };
+int slice(const struct slice *s, int used) { return s->used ? s->at[s->used - 1] : used; }
+#if V == 1
+int renamed(const char *p, int q) { return q; }
+#else
+int renamed(const char *at, int far) { return far; }
+#endif
+"#;
+
+#[test]
+fn what_names_do_not_say_of_lengths_can_be_said() {
+    let scratch = compile(NAMELESS, &["-g"]);
+    let cases: [(&str, &[u8], &str); 12] = [
+        (
+            "first(p=q)",
+            b"\x05\0\0\0\0\0\0\0ab",
+            "first(p = \"ab\", q = 2, m = 5)\nreturn = 98\n",
+        ),
+        (
+            "key(k=4, size=string)",
+            b"\x01\x02\x03\x04\x05\0\0\0xy",
+            "key(k = &\"\\x01\\x02\\x03\\x04\", size = \"xy\", len = 5)\nreturn = 10\n",
+        ),
+        (
+            "one(c=1,s=2,v=3)",
+            b"A\x01\0\x02\0abc",
+            "one(c = &'A', s = &{1, 2}, v = &\"abc\")\nreturn = 166\n*v = \"abc\"\n",
+        ),
+        (
+            "text(text=string)",
+            b"\x03\0\0\0\0\0\0\0ab",
+            "text(text = \"ab\", size = 3)\nreturn = 5\n",
+        ),
+        (
+            "both(a=n, b=n)",
+            b"aabb",
+            "both(a = \"aa\", b = \"bb\", n = 2)\nreturn = -1\n",
+        ),
+        (
+            "both(a=string, b=n)",
+            b"ab\0ab",
+            "both(a = \"ab\", b = \"ab\", n = 2)\nreturn = 0\n",
+        ),
+        (
+            "out(to=used, from=have)",
+            b"\x02\0..xyz",
+            "out(to = \"..\", used = &2, from = \"xyz\", have = 3)\n\
+             return = 0\nto = \"xy\"\n*used = 2\nfrom = \"xyz\"\n",
+        ),
+        (
+            "slice(s.at = used)",
+            b"\x09\0\0\0\x07\0\0\0ab",
+            "slice(s = &{at = \"ab\", bytes = 9, used = 2}, used = 7)\nreturn = 98\n",
+        ),
+        (
+            "slice",
+            b"\0\0\0\0\x07\0\0\0ab",
+            "slice(s = &{at = \"ab\", bytes = 2, used = 0}, used = 7)\nreturn = 7\n",
+        ),
+        (
+            "renamed(p=q, at=far)",
+            b"abc",
+            "renamed(p = \"abc\", q = 3)\nreturn = 3\n",
+        ),
+        (
+            "first(p = 2)",
+            b"ab\x01\0\0\0\0\0\0\0\0\0\0\0",
+            "first(p = &\"ab\", q = 1, m = 0)\nreturn = 97\n",
+        ),
+        (
+            "both",
+            b"aabb",
+            "both(a = \"aa\", b = \"bb\", n = 2)\nreturn = -1\n",
+        ),
+    ];
+    for (entry, input, expected) in cases {
+        build(scratch.path(), ["v1.bc", "v2.bc"], &["--entry", entry]);
+        let (status, stdout, stderr) = run(scratch.path(), input);
+        assert_eq!(
+            (status, stdout.as_str(), stderr.as_str()),
+            (0, expected, ""),
+            "{entry}"
+        );
+    }
+    for (entry, reason) in [
+        ("first(p=z)", "'first' has no parameter 'z'"),
+        ("first(z=q)", "'first' has no parameter 'z'"),
+        ("slice(s.to=used)", "'slice' has no such member 's.to'"),
+        ("first(q=m)", "'q' does not point to objects"),
+        ("both(a=b)", "'b' is not an integer"),
+        ("one(s=string)", "'s' does not point to characters"),
+        ("first(p=0)", "'0' is not a number from 1 to 1048576"),
+        (
+            "first(p=9999999)",
+            "'9999999' is not a number from 1 to 1048576",
+        ),
+        ("first(p)", "'first(p)' is not F or F(POINTER=LENGTH, ...)"),
+        (
+            "first(p=q",
+            "'first(p=q' is not F or F(POINTER=LENGTH, ...)",
+        ),
+    ] {
+        let (status, _, stderr) = call(
+            scratch.path(),
+            &["merge", "v1.bc", "v2.bc", "--entry", entry],
+        );
+        assert_eq!(
+            (status, stderr),
+            (2, format!("p3-ir: --entry: {reason}\n")),
+            "{entry}"
+        );
+    }
+    let one = ["merge", "v1.bc", "v2.bc", "--entry", "renamed(p=q)"];
+    let (status, _, stderr) = call(scratch.path(), &one);
+    assert_eq!(status, 2);
+    assert!(
+        stderr.starts_with("p3-ir: v2.bc: 'renamed' differs from 'renamed' of v1.bc: "),
+        "{stderr}"
+    );
+}
+
 /// Versions that differ, and what they are given.
 const DIFFERENT: &str = r#"
 #include <stddef.h>

@@ -5,14 +5,19 @@
 //! target (`LLVMFuzzerTestOneInput`) gets the standard input or what the files have in them that the arguments
 //! name. Any other function gets arguments that are made of such bytes as its debug info says (`shape.rs`;
 //! `runtime/entry` makes them), the same in all versions, and what it returns and writes is printed.
+//! `F(POINTER=LENGTH, ...)` says what debug info leaves open (`lengths.rs`).
 //! Not handled: functions that take functions, memory of unknown size, variable arguments, or lists of pointers.
 
 mod driver;
+mod lengths;
+mod objects;
 mod shape;
 
 use crate::llvm::{self, Context, Module, Value};
 use crate::{Error, Result};
 use inkwell::llvm_sys::LLVMTypeKind;
+use lengths::Choice;
+pub use objects::Object;
 pub use shape::Signature;
 
 /// The entry of versions that are written for a fuzzer.
@@ -55,8 +60,14 @@ impl Entry {
     }
 }
 
+/// The function's name in `F` or `F(POINTER=LENGTH, ...)`.
+pub fn function_name(entry: &str) -> &str {
+    entry.split('(').next().unwrap_or_default().trim()
+}
+
 /// The names that the function `entry` may have in a version.
 pub(crate) fn names(entry: &str, map: &[(String, String)]) -> Vec<String> {
+    let entry = function_name(entry);
     let others = map.iter().filter_map(|(old, new)| match entry {
         _ if entry == old => Some(new.clone()),
         _ if entry == new => Some(old.clone()),
@@ -73,15 +84,17 @@ pub(crate) fn plan(
     map: &[(String, String)],
 ) -> Result<Vec<Entry>> {
     let names = names(entry, map);
+    let mut choice = Choice::parse(entry)?;
     let mut entries = Vec::new();
     for (module, file) in modules.iter().zip(files) {
         let function = find(module, file, &names)?;
-        let driver = driver_for(module, function, file)?;
+        let driver = driver_for(module, function, file, &mut choice)?;
         entries.push(Entry {
             function: function.name_text(),
             driver,
         });
     }
+    choice.check(function_name(entry))?;
     shape::agree(&mut entries, files)?;
     Ok(entries)
 }
@@ -108,7 +121,7 @@ fn find(module: &Module, file: &str, names: &[String]) -> Result<Value> {
     Err(Error::bad_input(file, reason))
 }
 
-fn driver_for(module: &Module, function: Value, file: &str) -> Result<Driver> {
+fn driver_for(module: &Module, function: Value, file: &str, choice: &mut Choice) -> Result<Driver> {
     let name = function.name_text();
     let types = llvm::Types::of(module);
     let parameters = function.value_type().parameter_types();
@@ -139,7 +152,7 @@ fn driver_for(module: &Module, function: Value, file: &str) -> Result<Driver> {
     if is_as_main && shape::says_main(function) {
         return Ok(Driver::Arguments);
     }
-    let signature = Signature::read(function, file)?;
+    let signature = Signature::read(function, file, choice)?;
     Ok(Driver::Signature(Box::new(signature)))
 }
 

@@ -1,10 +1,11 @@
 //! What a function takes and returns, read from its debug info.
 //!
 //! Pointers are what debug info leaves open. One belongs to a length if an integer stands beside it that is called
-//! like one or is a `size_t`; several pointers before one length share it. Otherwise a pointer to characters is a
+//! like one or is a `size_t`, or as the user says (`lengths.rs`). Otherwise a pointer to characters is a
 //! string, and any other leads to one object. Parameters for which none of this can hold are refused; members of
 //! structures begin as null then.
 
+use super::lengths::{lengths, Choice, Given};
 use super::{Driver, Entry};
 use crate::llvm::{encoding, tag, Node, Value};
 use crate::{Error, Result};
@@ -28,15 +29,15 @@ pub(super) enum Kind {
 }
 
 /// The flags of `runtime/entry/entry.h`.
-mod flag {
-    pub(super) const SIGNED: u32 = 1;
-    pub(super) const CHARACTERS: u32 = 2;
-    pub(super) const CONSTANT: u32 = 4;
-    pub(super) const TERMINATED: u32 = 8;
-    pub(super) const SHOWN: u32 = 16;
-    pub(super) const FOLLOWS: u32 = 32;
-    pub(super) const THROUGH: u32 = 64;
-    pub(super) const STRINGS: u32 = 128;
+pub(super) mod flag {
+    pub(in crate::entry) const SIGNED: u32 = 1;
+    pub(in crate::entry) const CHARACTERS: u32 = 2;
+    pub(in crate::entry) const CONSTANT: u32 = 4;
+    pub(in crate::entry) const TERMINATED: u32 = 8;
+    pub(in crate::entry) const SHOWN: u32 = 16;
+    pub(in crate::entry) const FOLLOWS: u32 = 32;
+    pub(in crate::entry) const THROUGH: u32 = 64;
+    pub(in crate::entry) const STRINGS: u32 = 128;
 }
 
 /// A parameter, a member or what a pointer leads to.
@@ -79,14 +80,14 @@ const OPAQUE: [&str; 4] = ["_IO_FILE", "__va_list_tag", "__dirstream", "__jmp_bu
 /// More shapes than this are no interface.
 const MANY: usize = 5000;
 /// Longer arrays are not made.
-const LARGE: u64 = 1 << 20;
+pub(super) const LARGE: u64 = 1 << 20;
 
 /// A type without typedefs and qualifiers, and what was taken off.
-struct Stripped {
+pub(super) struct Stripped {
     /// None: `void`.
-    node: Option<Node>,
-    is_const: bool,
-    typedefs: Vec<String>,
+    pub(super) node: Option<Node>,
+    pub(super) is_const: bool,
+    pub(super) typedefs: Vec<String>,
 }
 
 fn strip(ty: Option<Node>) -> Stripped {
@@ -109,16 +110,16 @@ fn strip(ty: Option<Node>) -> Stripped {
 }
 
 impl Stripped {
-    fn tag(&self) -> u32 {
+    pub(super) fn tag(&self) -> u32 {
         self.node.map_or(0, |node| node.debug_type().tag)
     }
 
-    fn is_pointer(&self) -> bool {
+    pub(super) fn is_pointer(&self) -> bool {
         let pointers = [tag::POINTER, tag::REFERENCE, tag::RVALUE_REFERENCE];
         pointers.contains(&self.tag())
     }
 
-    fn pointee(&self) -> Stripped {
+    pub(super) fn pointee(&self) -> Stripped {
         strip(self.node.and_then(|node| node.debug_type().base))
     }
 
@@ -133,19 +134,24 @@ impl Stripped {
     }
 
     /// `char` of any sign.
-    fn is_character(&self) -> bool {
+    pub(super) fn is_character(&self) -> bool {
         let characters = [encoding::SIGNED_CHAR, encoding::UNSIGNED_CHAR];
         self.encoding().is_some_and(|e| characters.contains(&e)) && self.bytes() == 1
     }
 
     /// An integer that can be a length.
-    fn is_count(&self) -> bool {
+    pub(super) fn is_integer(&self) -> bool {
         let others = [encoding::BOOLEAN, encoding::COMPLEX, encoding::FLOAT];
-        self.encoding().is_some_and(|e| !others.contains(&e)) && (2..=8).contains(&self.bytes())
+        self.encoding().is_some_and(|e| !others.contains(&e)) && (1..=8).contains(&self.bytes())
+    }
+
+    /// One that may be called like a length without being a character.
+    pub(super) fn is_count(&self) -> bool {
+        self.is_integer() && self.bytes() > 1
     }
 
     /// A structure that nobody can fill.
-    fn is_opaque(&self) -> bool {
+    pub(super) fn is_opaque(&self) -> bool {
         self.node.is_some_and(|node| {
             node.is_declared_only() || OPAQUE.contains(&node.type_name().as_str())
         })
@@ -200,29 +206,6 @@ fn function_text(ty: Node, name: &str) -> String {
     format!("{result} {name}({})", parameters.join(", "))
 }
 
-/// Whether the name is that of a number of objects.
-fn is_called_length(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let whole = ["n", "cnt", "num", "sz", "cap", "max", "avail", "cb", "l"];
-    let parts = [
-        "len", "size", "count", "nbytes", "nmemb", "capacity", "nelem", "num_", "nitems", "bytes",
-    ];
-    whole.contains(&name.trim_matches('_'))
-        || name.ends_with("_n")
-        || name.ends_with("_sz")
-        || name.ends_with("_cnt")
-        || parts.iter().any(|part| name.contains(part))
-}
-
-/// Whether a `size_t` of that name is something else than a length.
-fn is_called_otherwise(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let parts = [
-        "pos", "index", "idx", "offset", "off", "seed", "hash", "width", "base",
-    ];
-    name == "i" || parts.iter().any(|part| name.contains(part))
-}
-
 /// Whether a pointer of that name is written, not read.
 fn is_called_result(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -232,80 +215,10 @@ fn is_called_result(name: &str) -> bool {
 }
 
 /// What may stand beside each other: parameters, or members of one structure.
-struct Sibling {
-    name: String,
-    ty: Option<Node>,
-    stripped: Stripped,
-}
-
-/// For each sibling, which other one is its length.
-fn lengths(siblings: &[Sibling]) -> Vec<Option<usize>> {
-    let is_memory = |sibling: &Sibling| {
-        let pointee = sibling.stripped.pointee();
-        sibling.stripped.is_pointer() && pointee.tag() != tag::SUBROUTINE && !pointee.is_pointer()
-    };
-    let is_size = |sibling: &Sibling| {
-        let sizes = ["size_t", "ssize_t", "rsize_t"];
-        sibling
-            .stripped
-            .typedefs
-            .iter()
-            .any(|t| sizes.contains(&t.as_str()))
-    };
-    let is_list = |sibling: &Sibling| {
-        sibling.stripped.is_pointer() && sibling.stripped.pointee().is_pointer()
-    };
-    let mut found: Vec<Option<usize>> = vec![None; siblings.len()];
-    for index in 0..siblings.len() {
-        let is_memory = is_memory(&siblings[index]);
-        let pointee = siblings[index].stripped.pointee();
-        let may_follow = |next: &Sibling| {
-            let through = next.stripped.is_pointer() && !pointee.is_opaque() && {
-                let length = next.stripped.pointee();
-                length.is_count() && !length.is_const && is_called_length(&next.name)
-            };
-            let is_plain = next.stripped.is_count()
-                && (is_called_length(&next.name)
-                    || is_size(next) && !is_called_otherwise(&next.name)
-                    || pointee.node.is_none());
-            is_memory && (through || is_plain)
-                || is_list(&siblings[index])
-                    && next.stripped.is_count()
-                    && is_called_length(&next.name)
-        };
-        if siblings.get(index + 1).is_some_and(may_follow) {
-            found[index] = Some(index + 1);
-        }
-    }
-    // A length may stand before its pointer, unless it belongs to another one.
-    for index in 1..siblings.len() {
-        let before = &siblings[index - 1];
-        if is_memory(&siblings[index])
-            && found[index].is_none()
-            && !found.contains(&Some(index - 1))
-            && before.stripped.is_count()
-            && is_called_length(&before.name)
-        {
-            found[index] = Some(index - 1);
-        }
-    }
-    // Pointers of one type before one length share it.
-    for index in (0..siblings.len().saturating_sub(1)).rev() {
-        let next = index + 1;
-        let shared = found[next].filter(|length| *length > next);
-        let is_length = found.contains(&Some(index)) || found.contains(&Some(next));
-        if found[index].is_some() || is_length || !is_memory(&siblings[index]) {
-            continue;
-        }
-        let (a, b) = (
-            siblings[index].stripped.pointee(),
-            siblings[next].stripped.pointee(),
-        );
-        if shared.is_some() && a.node == b.node {
-            found[index] = shared;
-        }
-    }
-    found
+pub(super) struct Sibling {
+    pub(super) name: String,
+    pub(super) ty: Option<Node>,
+    pub(super) stripped: Stripped,
 }
 
 /// Where a type stands.
@@ -318,8 +231,11 @@ enum Place {
     Result,
 }
 
-struct Reader {
+struct Reader<'a> {
     function: String,
+    choice: &'a mut Choice,
+    /// The parameter and the members that lead to what is read.
+    path: Vec<String>,
     /// The parameter that is read, for messages.
     parameter: String,
     /// The structures around it.
@@ -327,14 +243,14 @@ struct Reader {
     count: usize,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn unsupported(&self, ty: Option<Node>, what: &str) -> Error {
         let place = format!("'{}'", self.function);
         let what = format!("{} of type {}{what}", self.parameter, text(ty));
         Error::unsupported(place, what)
     }
 
-    fn shape(&mut self, sibling: &Sibling, length: Option<usize>, place: Place) -> Result<Shape> {
+    fn shape(&mut self, sibling: &Sibling, length: Option<Given>, place: Place) -> Result<Shape> {
         let stripped = &sibling.stripped;
         self.count += 1;
         if self.count > MANY {
@@ -447,16 +363,18 @@ impl Reader {
     }
 
     fn siblings(&mut self, siblings: &[Sibling], place: Place) -> Result<Vec<Shape>> {
-        let lengths = lengths(siblings);
+        let lengths = lengths(siblings, self.choice, &self.path)?;
         let mut shapes = Vec::new();
         for (index, sibling) in siblings.iter().enumerate() {
             if place == Place::Parameter {
                 self.parameter = format!("parameter '{}'", sibling.name);
             }
+            self.path.push(sibling.name.clone());
             let mut shape = self.shape(sibling, lengths[index], place)?;
-            if shape.kind == Kind::Buffer {
-                let length = &siblings[lengths[index].unwrap_or_default()];
-                shape.partner = lengths[index];
+            self.path.pop();
+            if let (Kind::Buffer, Some(Given::By(partner))) = (shape.kind, lengths[index]) {
+                let length = &siblings[partner];
+                shape.partner = Some(partner);
                 if length.stripped.is_pointer() {
                     shape.flags |= flag::THROUGH;
                 }
@@ -503,20 +421,7 @@ impl Reader {
             if *count > LARGE {
                 return Err(self.unsupported(ty, ", which is too large"));
             }
-            let characters = inner.flags & flag::CHARACTERS;
-            inner = Shape {
-                kind: Kind::Array,
-                flags: if inner.kind == Kind::Integer {
-                    characters
-                } else {
-                    0
-                },
-                size: count * inner.size,
-                count: *count,
-                children: vec![inner],
-                name: String::new(),
-                ..shape.clone()
-            };
+            inner = array_of(inner, *count, shape);
         }
         inner.name = shape.name.clone();
         *shape = inner;
@@ -527,10 +432,12 @@ impl Reader {
         &mut self,
         shape: &mut Shape,
         sibling: &Sibling,
-        length: Option<usize>,
+        given: Option<Given>,
         place: Place,
     ) -> Result<()> {
         let pointee = sibling.stripped.pointee();
+        let is_one = given == Some(Given::Count(1)) && pointee.node.is_some();
+        let length = given.filter(|given| *given != Given::String && !is_one);
         if pointee.is_const {
             shape.flags |= flag::CONSTANT;
         }
@@ -569,13 +476,16 @@ impl Reader {
             stripped: pointee,
         };
         let pointee = &object.stripped;
-        if length.is_some() {
-            shape.kind = Kind::Buffer;
-            shape.children = vec![match pointee.node {
+        if let Some(length) = length {
+            let element = match pointee.node {
                 Some(_) => self.shape(&object, None, Place::Pointee)?,
                 None => byte(shape),
-            }];
-        } else if pointee.is_character() && place != Place::Result {
+            };
+            (shape.kind, shape.children) = match length {
+                Given::Count(count) => (Kind::Pointer, vec![array_of(element, count, shape)]),
+                _ => (Kind::Buffer, vec![element]),
+            };
+        } else if pointee.is_character() && place != Place::Result && !is_one {
             shape.kind = Kind::String;
             shape.flags |= flag::CHARACTERS;
         } else {
@@ -595,6 +505,22 @@ impl Reader {
             }
         }
         Ok(())
+    }
+}
+
+/// So many objects, one behind the other.
+fn array_of(element: Shape, count: u64, of: &Shape) -> Shape {
+    Shape {
+        kind: Kind::Array,
+        flags: match element.kind {
+            Kind::Integer => element.flags & flag::CHARACTERS,
+            _ => 0,
+        },
+        size: count * element.size,
+        count,
+        children: vec![element],
+        name: String::new(),
+        ..of.clone()
     }
 }
 
@@ -682,7 +608,7 @@ pub(super) fn says_main(function: Value) -> bool {
 
 impl Signature {
     /// Reads that of a function.
-    pub(super) fn read(function: Value, file: &str) -> Result<Signature> {
+    pub(super) fn read(function: Value, file: &str, choice: &mut Choice) -> Result<Signature> {
         let name = function.name_text();
         let types = function.debug_signature().ok_or_else(|| {
             let reason = format!(
@@ -692,6 +618,8 @@ impl Signature {
         })?;
         let mut reader = Reader {
             function: name.clone(),
+            choice,
+            path: Vec::new(),
             parameter: String::new(),
             around: Vec::new(),
             count: 0,
@@ -783,19 +711,6 @@ impl Signature {
     pub fn is_fixed(&self) -> bool {
         self.parts() == 0
     }
-
-    /// The bytes of which natively the same arguments are made as of KLEE's objects, in the order in which they became
-    /// symbolic; the product was run with `-exact`.
-    pub fn bytes_of<'a>(&self, objects: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
-        let mut taker = Taker {
-            objects,
-            bytes: Vec::new(),
-            parts: self.parts(),
-        };
-        taker.fixed(&self.parameters)?;
-        taker.pointers(&self.parameters)?;
-        Some(taker.bytes)
-    }
 }
 
 /// Whether the function may write to what a parameter leads to.
@@ -814,109 +729,6 @@ fn parts(shape: &Shape) -> usize {
         Kind::Array => shape.count as usize * shape.children.iter().map(parts).sum::<usize>(),
         Kind::Struct | Kind::Pointer => shape.children.iter().map(parts).sum(),
         _ => 0,
-    }
-}
-
-fn fixed_size(shape: &Shape) -> usize {
-    match shape.kind {
-        Kind::Bool | Kind::Integer | Kind::Raw | Kind::Flags if shape.bits > 0 => {
-            shape.bits.div_ceil(8) as usize
-        }
-        Kind::Bool | Kind::Enum => 1,
-        Kind::Float => shape.size.min(8) as usize,
-        Kind::Integer | Kind::Raw | Kind::Flags => shape.size as usize,
-        Kind::Struct | Kind::Pointer => shape.children.iter().map(fixed_size).sum(),
-        Kind::Array => shape.count as usize * shape.children.iter().map(fixed_size).sum::<usize>(),
-        Kind::Buffer | Kind::String | Kind::Length | Kind::Address => 0,
-    }
-}
-
-/// Follows `runtime/entry/take.c`.
-struct Taker<'a, I: Iterator<Item = &'a [u8]>> {
-    objects: I,
-    bytes: Vec<u8>,
-    /// Buffers and strings to come.
-    parts: usize,
-}
-
-impl<'a, I: Iterator<Item = &'a [u8]>> Taker<'a, I> {
-    /// Takes an object of that size; nothing becomes symbolic of no bytes.
-    fn object(&mut self, size: usize) -> Option<&'a [u8]> {
-        if size == 0 {
-            return Some(&[]);
-        }
-        self.objects.next().filter(|object| object.len() == size)
-    }
-
-    fn number(&mut self, size: usize) -> Option<usize> {
-        let bytes = self.object(size)?;
-        Some(bytes.iter().rev().fold(0, |n, b| n << 8 | usize::from(*b)))
-    }
-
-    fn copy(&mut self, size: usize) -> Option<()> {
-        let object = self.object(size)?;
-        self.bytes.extend_from_slice(object);
-        Some(())
-    }
-
-    fn fixed(&mut self, shape: &Shape) -> Option<()> {
-        match shape.kind {
-            Kind::Struct | Kind::Pointer => {
-                for child in &shape.children {
-                    self.fixed(child)?;
-                }
-                Some(())
-            }
-            Kind::Array => self.elements(shape.children.first()?, shape.count as usize),
-            _ => self.copy(fixed_size(shape)),
-        }
-    }
-
-    fn elements(&mut self, element: &Shape, count: usize) -> Option<()> {
-        let is_plain = match element.kind {
-            Kind::Integer | Kind::Raw => element.bits == 0,
-            Kind::Float => element.size <= 8,
-            _ => false,
-        };
-        if is_plain {
-            return self.copy(count * element.size as usize);
-        }
-        (0..count).try_for_each(|_| self.fixed(element))
-    }
-
-    fn pointers(&mut self, shape: &Shape) -> Option<()> {
-        let mut lengths = Vec::new();
-        for child in &shape.children {
-            match child.kind {
-                Kind::Struct | Kind::Pointer => self.pointers(child)?,
-                Kind::Array => (0..child.count).try_for_each(|_| self.pointers(child))?,
-                Kind::String => {
-                    self.parts -= 1;
-                    let length = self.number(8)?;
-                    self.copy(length)?;
-                    if self.parts > 0 {
-                        self.bytes.push(0);
-                    }
-                }
-                Kind::Buffer => {
-                    let partner = child.partner?;
-                    if child.flags & flag::FOLLOWS == 0 {
-                        self.parts -= 1;
-                        let length = shape.children.get(partner)?;
-                        let length = length.children.first().unwrap_or(length);
-                        let count = self.number(length.size.min(8) as usize)?;
-                        lengths.push((partner, count));
-                        if self.parts > 0 {
-                            self.bytes.extend_from_slice(&(count as u16).to_le_bytes());
-                        }
-                    }
-                    let (_, count) = lengths.iter().find(|(of, _)| *of == partner)?;
-                    self.elements(child.children.first()?, *count)?;
-                }
-                _ => {}
-            }
-        }
-        Some(())
     }
 }
 
