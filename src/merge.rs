@@ -54,7 +54,8 @@ pub struct MergeArgs {
 #[derive(Args)]
 pub struct MergeOptions {
     /// The function that runs first: main, LLVMFuzzerTestOneInput, or any function of a library, called with what its
-    /// debug info says, made of standard input
+    /// debug info says, made of standard input; 'F(buf=n, key=16, text=string)' says how many objects a pointer leads to
+    /// where names do not (a parameter, a number, or up to a NUL; members as in point.at=point_size)
     #[arg(long, value_name = "F", default_value = "main")]
     entry: String,
     /// How far versions are simplified before they are merged
@@ -108,6 +109,8 @@ enum Emit {
 pub enum Prepare {
     /// Not at all
     None,
+    /// Variables into registers, all branches as they are
+    Ssa,
     /// Variables into registers, short-circuit conditions into one
     Fold,
     /// Much of what -O1 does
@@ -119,6 +122,7 @@ impl From<Prepare> for PrepareLevel {
     fn from(level: Prepare) -> Self {
         match level {
             Prepare::None => PrepareLevel::None,
+            Prepare::Ssa => PrepareLevel::Ssa,
             Prepare::Fold => PrepareLevel::Fold,
             Prepare::O1 => PrepareLevel::O1,
         }

@@ -352,7 +352,7 @@ fn fuzzed_input_with_a_magic_value() {
 fn fuzzed_off_by_one_and_separator_twice() {
     let (_scratch, finding) = fuzz("libfuzzer", "off_by_one", "output", &["--max-stdin", "2"]);
     assert_eq!(finding["input"]["stdin"]["base64"], "AaA=");
-    assert_eq!(told(&finding), ("write", [Some(14), Some(14)]));
+    assert_eq!(told(&finding), ("branch", [Some(14), Some(14)]));
     let arguments = ["--args", "@arg:8", "--no-stdin"];
     let (_scratch, finding) = fuzz("libfuzzer", "separator_twice", "output", &arguments);
     assert_eq!(finding["input"]["arguments"][0]["text"], "::");
@@ -492,6 +492,82 @@ fn afl_finds_has_digit() {
         &["--args", "@arg:8", "--no-stdin"],
     );
     assert_eq!(finding["engine"], "afl");
+}
+
+/// Four bytes at once, in a comparison by libc: nobody gets them one by one.
+#[test]
+fn afl_is_told_what_is_compared() {
+    if !has("afl-fuzz") {
+        eprintln!("not run: there is no afl-fuzz");
+        return;
+    }
+    let (_scratch, finding) = fuzz("afl", "magic", "output", &["--max-stdin", "8"]);
+    assert_eq!(finding["input"]["stdin"]["base64"], "iVBxNw==");
+}
+
+#[test]
+fn afl_compares_functions_of_libraries() {
+    if !has("afl-fuzz") {
+        eprintln!("not run: there is no afl-fuzz");
+        return;
+    }
+    let arguments = ["--entry", "checksum", "--max-stdin", "16"];
+    let (_scratch, finding) = fuzz("afl", "checksum", "output", &arguments);
+    assert_eq!(finding["engine"], "afl");
+    let named = finding["input"]["call"].as_str().unwrap();
+    assert!(named.starts_with("checksum(data = "), "{named}");
+}
+
+#[test]
+fn what_counts_as_output_is_what_the_program_says() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <p3.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  unsigned sum = 0;
+  for (const char *at = argv[1]; *at; at++)
+    sum += V == 2 && *at == '~' ? 0 : (unsigned char)*at;
+  printf("version %d\n", V);
+#ifndef WITHOUT
+  pp_output("sum", &sum, sizeof sum);
+#endif
+  return 0;
+}
+"#;
+    fs::write(directory.join("output.c"), source).unwrap();
+    let header = call(directory, &["header", "-o", "p3.h"]);
+    assert_eq!(header, (0, String::new(), String::new()));
+    let arguments = ["--args", "@arg:3", "--no-stdin", "--time", "30"];
+    let build = |flag: &str| {
+        for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+            compile(directory, "output.c", version, file, &["-g", "-I.", flag]);
+        }
+    };
+    // Every input makes standard output differ, and that does not count.
+    build("-DWITH");
+    let (status, stdout, report) = diff(directory, &arguments);
+    assert_eq!(status, 1, "{stdout}");
+    assert_eq!(visible(&report).len(), 1, "{stdout}");
+    let finding = visible(&report)[0];
+    assert_eq!(finding["class"], "output", "{stdout}");
+    assert_eq!(finding["input"]["arguments"][0]["text"], "~", "{stdout}");
+    let summary = finding["summary"].as_str().unwrap();
+    assert!(summary.contains("sum"), "{summary}");
+    let page = fs::read_to_string(directory.join("out/report.html")).unwrap();
+    assert!(page.contains("sum"));
+    let (status, stdout, _) = call(directory, &["replay", "out"]);
+    assert_eq!(status, 1, "{stdout}");
+    fs::write(directory.join("raw"), "a").unwrap();
+    let (status, stdout, _) = call(directory, &["replay", "raw", "--in", "out"]);
+    assert_eq!((status, stdout.as_str()), (0, "raw: no difference\n"));
+    // Without it, it does.
+    build("-DWITHOUT");
+    let (status, stdout, report) = diff(directory, &arguments);
+    assert_eq!(status, 1, "{stdout}");
+    let summary = visible(&report)[0]["summary"].as_str().unwrap();
+    assert!(summary.starts_with("stdout differs"), "{stdout}");
 }
 
 #[test]
@@ -678,6 +754,60 @@ fn functions_of_a_library_are_compared_without_a_main() {
     let (status, _, stderr) = call(directory, &refused);
     let reason = "p3-ir: --args: an entry function's arguments are made of standard input\n";
     assert_eq!((status, stderr.as_str()), (2, reason));
+}
+
+/// One of so many paths that KLEE does not come by it alone.
+#[test]
+fn seeds_of_functions_reach_klee() {
+    if !has_klee() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stddef.h>
+#include <stdint.h>
+struct item { short kind; const char *name; };
+static uint32_t walk(const char *text, size_t size) {
+  uint32_t way = 1;
+  for (size_t i = 0; i < size; i++)
+    if (text[i] & 1)
+      way = way * 3 + 1;
+    else if (text[i] & 2)
+      way = way * 5 + 2;
+    else
+      way = way * 7 + 3;
+  return way;
+}
+int known(int key, const struct item *item, const char *bytes, size_t size) {
+  const char *name = item->name;
+  size_t length = 0;
+  while (name[length])
+    length++;
+  if (key != 7 || walk(name, length) != NAME || walk(bytes, size) != BYTES)
+    return 0;
+  return item->kind > 0x100 && V == 2 ? 2 : 1;
+}
+"#;
+    let walk = |text: &[u8]| {
+        text.iter().fold(1u32, |way, byte| match byte & 3 {
+            1 | 3 => way.wrapping_mul(3).wrapping_add(1),
+            2 => way.wrapping_mul(5).wrapping_add(2),
+            _ => way.wrapping_mul(7).wrapping_add(3),
+        })
+    };
+    fs::write(directory.join("seeds.c"), source).unwrap();
+    let name = format!("-DNAME={}u", walk(b"wheels"));
+    let bytes = format!("-DBYTES={}u", walk(b"abcdefgh"));
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "seeds.c", version, file, &["-g", &name, &bytes]);
+    }
+    fs::write(directory.join("call"), b"\x07\0\0\0\x01\0wheels\0abcdefgh").unwrap();
+    let arguments = ["--engine", "klee", "--time", "60", "--max-stdin", "24"];
+    let chosen = ["--entry", "known", "--seed", "< call"];
+    let (status, stdout, report) = diff(directory, &[&arguments[..], &chosen].concat());
+    assert_eq!(status, 1, "{stdout}");
+    assert_eq!(visible(&report)[0]["class"], "output", "{stdout}");
 }
 
 #[test]

@@ -78,7 +78,7 @@ const MINIMISE: Duration = Duration::from_secs(8);
 /// ... and all of them.
 const MINIMISE_ALL: Duration = Duration::from_secs(40);
 /// After a difference, so long without a new one is enough ...
-const QUIET: Duration = Duration::from_secs(3);
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Compares the versions and writes everything into `folder`, which exists. The engines have been checked
 /// ([`Engine::check`]).
@@ -86,32 +86,51 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<R
     let start = Instant::now();
     let programs_folder = subfolder(folder, PROGRAMS)?;
     watch.step("building");
-    let (programs, warnings) =
-        Programs::build(&options.sources, &programs_folder, watch.observer())?;
+    let sources = &options.sources;
+    let building = Programs::prepare(sources, &programs_folder, watch.observer())?;
+    let libraries = building.libraries().to_vec();
+    let workspace = subfolder(folder, ENGINES)?;
+    let start_engine = |engine: Engine, observe: &mut dyn Observer| {
+        let directory = subfolder(&workspace, engine.name())?;
+        let started = engine::start(engine, sources, &libraries, &directory, observe)?;
+        Ok((started, directory))
+    };
+    // What the first engine runs takes longest to compile.
+    let mut first = match options.engines.first() {
+        Some(engine) => Some(start_engine(*engine, watch.observer())?),
+        None => None,
+    };
+    let (programs, warnings) = building.finish()?;
     for warning in &warnings {
         watch.warn(warning);
     }
 
     let mut search = Search::new(options, &programs, watch);
     search.begin()?;
-    let workspace = subfolder(folder, ENGINES)?;
     let mut engines = Vec::new();
     let mut left = options.time;
     for (index, engine) in options.engines.iter().enumerate() {
         if !search.wants_more() {
             break;
         }
-        let directory = subfolder(&workspace, engine.name())?;
+        search.watch.step("building");
+        let started = match first.take() {
+            Some(started) => Ok(started),
+            None => start_engine(*engine, search.watch.observer()),
+        };
+        let (started, directory) = match started {
+            Err(_) if search.watch.is_interrupted() => break,
+            started => started?,
+        };
         let seeds = search.seeds();
         let task = Task {
-            sources: &options.sources,
-            libraries: programs.libraries(),
+            sources,
             directory: &directory,
             seeds: &seeds,
             time: left / (options.engines.len() - index) as u32,
         };
         search.engine = Some(*engine);
-        let report = match engine::run(*engine, &task, &mut search) {
+        let report = match started.run(&task, &mut search) {
             // The signal that interrupts reaches the compilers, too.
             Err(_) if search.watch.is_interrupted() => break,
             report => report?,
@@ -122,6 +141,7 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<R
         }
         engines.push(report);
     }
+    drop(first);
     if !options.keep {
         fs::remove_dir_all(&workspace).map_err(|e| Error::bad_input(&workspace, e))?;
     }

@@ -3,6 +3,7 @@
 //! [`hunt::hunt`] reads top to bottom: the programs are built, engines look for inputs, every input is examined
 //! on the versions alone, findings are told apart, minimised and reported.
 
+mod background;
 pub mod engine;
 pub mod examine;
 pub mod expect;

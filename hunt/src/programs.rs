@@ -9,9 +9,10 @@ use crate::process::{Ended, Run};
 use crate::sanitizer::{self, SanitizerReport};
 use crate::template::{Template, Word};
 use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
-use p3_passes::entry::Entry;
+use p3_passes::entry::{function_name, Entry};
 use p3_passes::load;
 use p3_passes::pipeline::{self, Observer, Options};
+use p3_passes::report::MergeReport;
 use p3_passes::weave::WeaveOptions;
 use p3_passes::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -62,8 +63,30 @@ pub struct Programs {
     pub makes_arguments: bool,
     #[serde(skip)]
     folder: PathBuf,
-    #[serde(skip)]
+}
+
+/// Programs that are still to be compiled.
+pub struct Building {
+    programs: Programs,
+    jobs: Vec<Job>,
+    warnings: Vec<String>,
     libraries: Vec<Sanitizer>,
+}
+
+impl Building {
+    /// The sanitizers that the versions were compiled for.
+    pub fn libraries(&self) -> &[Sanitizer] {
+        &self.libraries
+    }
+
+    /// Compiles; returns warnings, too.
+    pub fn finish(self) -> Result<(Programs, Vec<String>)> {
+        let mut warnings = self.warnings;
+        warnings.extend(run_all(self.jobs)?);
+        let text = serde_json::to_vec_pretty(&self.programs).map_err(internal)?;
+        write(&self.programs.folder.join(LIST), &text)?;
+        Ok((self.programs, warnings))
+    }
 }
 
 /// How a version is built.
@@ -134,6 +157,15 @@ impl Programs {
         folder: &Path,
         observe: &mut dyn Observer,
     ) -> Result<(Programs, Vec<String>)> {
+        Programs::prepare(sources, folder, observe)?.finish()
+    }
+
+    /// Reads and merges everything that [`Building::finish`] compiles in `folder`, which exists.
+    pub fn prepare(
+        sources: &Sources,
+        folder: &Path,
+        observe: &mut dyn Observer,
+    ) -> Result<Building> {
         let inputs = &sources.merge.inputs;
         let mut programs = Programs {
             names: inputs.iter().map(load::Input::name).collect(),
@@ -145,8 +177,8 @@ impl Programs {
             map: sources.merge.weave.map.clone(),
             makes_arguments: false,
             folder: absolute(folder)?,
-            libraries: Vec::new(),
         };
+        let mut libraries: Vec<Sanitizer> = Vec::new();
         // LLVM reads files one after the other; the compilers run beside each other.
         let mut jobs = Vec::new();
         let entries = pipeline::entries(&sources.merge, observe)?;
@@ -174,26 +206,28 @@ impl Programs {
                 if kind == Build::Plain {
                     programs.sources.push(job.source_directories().to_vec());
                     for sanitizer in job.sanitizers() {
-                        if !programs.libraries.contains(sanitizer) {
-                            programs.libraries.push(*sanitizer);
+                        if !libraries.contains(sanitizer) {
+                            libraries.push(*sanitizer);
                         }
                     }
                 }
                 jobs.push(job);
             }
         }
-        let mut warnings = programs.write_product(sources, observe)?;
+        let warnings = programs.write_product(sources, observe)?;
         let options = BuildOptions {
             product: programs.product(),
             output: programs.places_program(),
-            sanitizers: programs.libraries.clone(),
+            sanitizers: libraries.clone(),
             flags: sources.flags.clone(),
         };
         jobs.push(build::prepare(&options, observe)?);
-        warnings.extend(run_all(jobs)?);
-        let text = serde_json::to_vec_pretty(&programs).map_err(internal)?;
-        write(&folder.join(LIST), &text)?;
-        Ok((programs, warnings))
+        Ok(Building {
+            programs,
+            jobs,
+            warnings,
+            libraries,
+        })
     }
 
     /// Finds programs that were built before.
@@ -208,11 +242,6 @@ impl Programs {
     /// Whether `folder` has programs.
     pub fn are_in(folder: &Path) -> bool {
         folder.join(LIST).is_file()
-    }
-
-    /// The sanitizers that the versions were compiled for; known when they have just been built.
-    pub fn libraries(&self) -> &[Sanitizer] {
-        &self.libraries
     }
 
     /// The folder that they are in.
@@ -237,10 +266,11 @@ impl Programs {
         self.folder.join("places")
     }
 
-    /// The product that says where versions part. Conditions that are not folded have more places.
+    /// The product that says where versions part. Conditions that are not folded have more places;
+    /// values in registers make it a quarter as large as it is without any preparation.
     fn write_product(&self, sources: &Sources, observe: &mut dyn Observer) -> Result<Vec<String>> {
         let options = Options {
-            prepare: pipeline::PrepareLevel::None,
+            prepare: pipeline::PrepareLevel::Ssa,
             checks: checks("output,status,divergence,returns,spec")?,
             sites: true,
             weave: WeaveOptions {
@@ -249,7 +279,7 @@ impl Programs {
             },
             ..sources.merge.clone()
         };
-        write_product(&self.product(), &options, observe)
+        Ok(write_product(&self.product(), &options, observe)?.warnings)
     }
 
     fn run(
@@ -274,7 +304,7 @@ impl Programs {
         let line = std::str::from_utf8(line).ok()?;
         let is_call = line.ends_with(')')
             && line
-                .strip_prefix(self.entry.as_str())
+                .strip_prefix(function_name(&self.entry))
                 .is_some_and(|rest| rest.starts_with('('));
         (self.makes_arguments && is_call).then(|| line.to_string())
     }
@@ -428,12 +458,12 @@ impl From<ProductReport> for Account {
     }
 }
 
-/// Merges and writes a product. Returns warnings.
+/// Merges and writes a product. Returns what was to say of it.
 pub(crate) fn write_product(
     path: &Path,
     options: &Options,
     observe: &mut dyn Observer,
-) -> Result<Vec<String>> {
+) -> Result<MergeReport> {
     let context = p3_passes::new_context();
     let merged = pipeline::merge(&context, options, observe)?;
     let mut names = Vec::new();
@@ -445,7 +475,7 @@ pub(crate) fn write_product(
     }
     p3_passes::native::record(&context, &merged.module, &names)?;
     write(path, merged.module.write_bitcode_to_memory().as_slice())?;
-    Ok(merged.report.warnings)
+    Ok(merged.report)
 }
 
 /// Programs run in directories of their own.

@@ -10,7 +10,7 @@ use crate::entry::Entry;
 use crate::llvm::{self, Context, Module};
 use crate::load::{self, Input};
 use crate::pipeline::Observer;
-use crate::{entry, link, native, Error, Result};
+use crate::{entry, link, native, runtime, Error, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,9 @@ use tempfile::TempDir;
 
 /// The clang that reads this LLVM's bitcode.
 const CLANG: &str = "clang-16";
+
+/// What a fuzzer calls.
+const HARNESS: &str = "LLVMFuzzerTestOneInput";
 
 /// What to build, and how.
 #[derive(Clone, Debug)]
@@ -156,7 +159,7 @@ pub fn prepare(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Job
     for sanitizer in &options.sanitizers {
         warnings.extend(ask_for(&product, file, *sanitizer)?);
     }
-    if defines(&product, "LLVMFuzzerTestOneInput") && !defines(&product, "main") {
+    if defines(&product, HARNESS) && !defines(&product, "main") {
         // It brings the main function.
         command.arg("-fsanitize=fuzzer");
     }
@@ -289,7 +292,7 @@ fn read_product<'ctx>(
 
 /// The tables that the finish pass emits.
 fn has_tables(module: &Module) -> bool {
-    let starts = ["main", "LLVMFuzzerTestOneInput"];
+    let starts = ["main", HARNESS];
     starts.iter().any(|name| defines(module, name))
         && ["p3_versions", "p3_names"]
             .iter()
@@ -326,8 +329,12 @@ fn ask_for(product: &Module, file: &Path, sanitizer: Sanitizer) -> Result<Option
         let reason = "its versions were compiled with -fsanitize=memory, the runtime was not: compile them without";
         return Err(Error::bad_input(file, reason));
     }
+    // What a harness does between runs costs more to compile and to run than the versions do, and what it touches for
+    // them it touches by functions that AddressSanitizer replaces.
+    let spares_core = sanitizer == Sanitizer::Address && defines(product, HARNESS);
     for function in llvm::functions(product) {
         if function.is_declaration()
+            || spares_core && runtime::is_core(function)
             || function.has_attribute("naked")
             || function.has_attribute("disable_sanitizer_instrumentation")
         {

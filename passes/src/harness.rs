@@ -4,12 +4,13 @@
 //! `LLVMFuzzerInitialize` and `LLVMFuzzerTestOneInput`; wherever versions and `runtime/core` use a function NAME
 //! of libc, `p3_instead_NAME` of `runtime/harness` is used if there is one; `p3_regions` and `p3_thread_locals`
 //! tell `runtime/harness` every variable that a run may change, in sections of their own where that is possible;
-//! code of the runtime does not count as coverage.
+//! code of the runtime does not count as coverage; continuations are compiled as they are; AFL++ is told what the
+//! program compares by functions of libc (`runtime/harness/comparisons.c`).
 //!
 //! Not handled: what native libraries keep between calls.
 
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Types, Value};
-use crate::{finish, runtime, Error, Result};
+use crate::{finish, runtime, weave, Error, Result};
 
 /// Functions of `runtime/harness` with this prefix are used instead of libc's of the rest of the name.
 const INSTEAD: &str = "p3_instead_";
@@ -36,6 +37,18 @@ enum Kind {
 pub(crate) fn harness<'ctx>(context: &'ctx Context, product: &Module<'ctx>) -> Result<()> {
     let harness = runtime::harness(context, product)?;
     for function in llvm::functions(product) {
+        if weave::is_continuation(function) {
+            // One has many blocks in one tangle of loops, for which LLVM's branch probabilities take time by the square,
+            // and hardly ever runs.
+            for attribute in ["alwaysinline", "optsize", "minsize"] {
+                function.remove_attribute(attribute);
+            }
+            function.add_attribute("noinline");
+            function.add_attribute("optnone");
+        }
+        if !runtime::is_runtime(function) {
+            announce_comparisons(product, function);
+        }
         if runtime::is_runtime(function) && !function.is_declaration() && !is_way_in(function) {
             function.add_attribute("nosanitize_coverage");
             // Else it would be instrumented as a part of its callers.
@@ -73,6 +86,51 @@ pub(crate) fn harness<'ctx>(context: &'ctx Context, product: &Module<'ctx>) -> R
     define_regions(product, &globals);
     define_thread_locals(product, &locals);
     Ok(())
+}
+
+/// Functions of libc that compare, and what of AFL++ takes their first arguments.
+const COMPARISONS: [(&str, &str, usize); 8] = [
+    ("memcmp", "__cmplog_rtn_hook_n", 3),
+    ("bcmp", "__cmplog_rtn_hook_n", 3),
+    ("strcmp", "__cmplog_rtn_hook_str", 2),
+    ("strcasecmp", "__cmplog_rtn_hook_str", 2),
+    ("strcoll", "__cmplog_rtn_hook_str", 2),
+    ("strstr", "__cmplog_rtn_hook_str", 2),
+    ("strncmp", "__cmplog_rtn_hook_strn", 3),
+    ("strncasecmp", "__cmplog_rtn_hook_strn", 3),
+];
+
+/// Calls AFL++ before each comparison, with the arguments.
+fn announce_comparisons(product: &Module, function: Value) {
+    let types = Types::of(product);
+    let kinds = [types.pointer(), types.pointer(), types.integer(64)];
+    let blocks = function.blocks().into_iter();
+    let instructions = blocks.flat_map(|block| block.instructions());
+    for call in instructions.filter(|instruction| instruction.is_call()) {
+        let Some(callee) = call.called_function() else {
+            continue;
+        };
+        let name = callee.name_text();
+        let known = COMPARISONS.iter().find(|(libc, ..)| *libc == name);
+        let Some((_, hook, count)) = known.filter(|_| callee.is_declaration()) else {
+            continue;
+        };
+        let count = *count;
+        if call.argument_count() as usize != count {
+            continue;
+        }
+        let arguments: Vec<Value> = call.operands().into_iter().take(count).collect();
+        let fits = |(argument, kind): (&Value, _)| argument.ty() == kind;
+        if !arguments.iter().zip(kinds).all(fits) {
+            continue;
+        }
+        let ty = types.function(types.void(), &kinds[..count]);
+        let hook = llvm::global_named(product, hook)
+            .unwrap_or_else(|| llvm::add_function(product, hook, ty));
+        let builder = Builder::before(call);
+        builder.set_location_of(call);
+        builder.call(ty, hook, &arguments);
+    }
 }
 
 /// The way from the harness to the program's entry: the program's code may be inlined there.

@@ -1,7 +1,7 @@
 //! **prepare**: brings every version into the same simple form.
 //!
-//! Input: a version's linked module. Guarantee: `optnone` is gone (it would keep later passes out), and
-//! with `fold` or `O1` locals are in SSA form and short-circuit conditions folded, which checks placed
+//! Input: a version's linked module. Guarantee: `optnone` is gone (it would keep later passes out), from `ssa` on
+//! locals are in SSA form, and with `fold` or `O1` short-circuit conditions are folded, which checks placed
 //! between them later would prevent. Function passes only: no function changes its interface.
 
 mod addresses;
@@ -14,6 +14,8 @@ use crate::{Error, Result};
 pub enum Prepare {
     /// As compiled; unfolded comparisons suit coverage-guided fuzzing.
     None,
+    /// SSA form, and all branches as compiled: the places of `None` in a quarter of the code.
+    Ssa,
     /// SSA form and folded conditions; suits symbolic execution.
     #[default]
     Fold,
@@ -28,6 +30,7 @@ pub(crate) fn prepare(module: &Module, level: Prepare) -> Result<()> {
     }
     let pipeline = match level {
         Prepare::None => return Ok(()),
+        Prepare::Ssa => "function(sroa,early-cse)",
         // early-cse: a condition on memory that is read again for its second half would not fold.
         Prepare::Fold => "function(sroa,early-cse,simplifycfg,instsimplify,simplifycfg)",
         Prepare::O1 => {

@@ -31,6 +31,11 @@ pub(crate) fn is_runtime(function: llvm::Value) -> bool {
     function.text_attribute(MARK).is_some()
 }
 
+/// Whether a function of a finished product came with a part of the runtime that is there once.
+pub(crate) fn is_core(function: llvm::Value) -> bool {
+    is_runtime(function) && !function.name_text().starts_with("_PP")
+}
+
 /// A fresh copy of the part that is linked once.
 pub(crate) fn core<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
     read(context, CORE, "runtime/core", like)

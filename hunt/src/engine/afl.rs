@@ -5,10 +5,14 @@
 
 use super::harness::{files, Harness};
 use super::{Engine, EngineReport, Sink, Task};
+use crate::background::Background;
 use crate::input::read;
 use crate::process::spawn;
+use crate::programs::Sources;
+use p3_passes::build::{self, Sanitizer};
 use p3_passes::execute::{interrupt_group, kill_group};
-use p3_passes::{build, Error, Result};
+use p3_passes::pipeline::Observer;
+use p3_passes::{Error, Result};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,11 +22,22 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// How long AFL++ may take to stop by itself.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Builds the harness and lets AFL++ work on it.
-pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
+/// Merges the harness and begins to build it.
+pub(super) fn start(
+    sources: &Sources,
+    libraries: &[Sanitizer],
+    directory: &Path,
+    observe: &mut dyn Observer,
+) -> Result<(Harness, Background<()>)> {
+    let harness = Harness::merge(sources, directory, observe)?;
+    let (compiler, linker) = build(sources, libraries, &harness)?;
+    let build = Background::start(|| finish(compiler).and_then(|()| finish(linker)));
+    Ok((harness, build))
+}
+
+/// Lets AFL++ work on the harness.
+pub(super) fn run(mut harness: Harness, task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
     let mut report = EngineReport::new(Engine::Afl);
-    let mut harness = Harness::new(task, sink)?;
-    link(task, &harness)?;
     let output = harness.directory.join("afl");
     let log = harness.directory.join("afl.log");
     let file = || File::create(&log).map_err(|e| Error::bad_input(&log, e));
@@ -34,10 +49,10 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
         .arg(&output)
         .arg("-V")
         .arg(task.time.as_secs().max(1).to_string())
-        .args(["-m", "none", "-D", "-t"])
+        .args(["-m", "none", "-D", "-c", "0", "-t"])
         .arg(task.sources.timeout.as_millis().to_string())
         .arg("--")
-        .arg(harness.directory.join("harness"))
+        .arg(harness.program())
         .current_dir(&harness.directory)
         .env("AFL_NO_UI", "1")
         .env("AFL_SKIP_CPUFREQ", "1")
@@ -100,34 +115,38 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
 }
 
 /// Instruments with clang, links with AFL++'s driver.
-fn link(task: &Task, harness: &Harness) -> Result<()> {
+fn build(
+    sources: &Sources,
+    libraries: &[Sanitizer],
+    harness: &Harness,
+) -> Result<(Command, Command)> {
     let object = harness.directory.join("harness.o");
-    let names: Vec<&str> = task.libraries.iter().map(|s| s.name()).collect();
+    let names: Vec<&str> = libraries.iter().map(|s| s.name()).collect();
     let sanitizers = (!names.is_empty()).then(|| format!("-fsanitize={}", names.join(",")));
     let mut clang = Command::new(build::clang()?);
     clang
         .args([
             "-Wno-override-module",
-            "-fsanitize-coverage=trace-pc-guard",
+            // AFL++ has functions for both, and what is compared goes to its CMPLOG.
+            "-fsanitize-coverage=trace-pc-guard,trace-cmp",
             "-O1",
             "-c",
         ])
         .arg(harness.product())
         .arg("-o")
         .arg(&object);
-    finish(clang)?;
     let mut linker = Command::new("afl-clang-fast");
     linker
         .arg("-fsanitize=fuzzer")
         .args(sanitizers)
         .arg(&object)
-        .args(&task.sources.flags)
+        .args(&sources.flags)
         // The runtime asks it about floating-point environments; clang++, which links for libFuzzer, adds it itself.
         .arg("-lm")
         .arg("-o")
-        .arg(harness.directory.join("harness"))
+        .arg(harness.program())
         .env("AFL_QUIET", "1");
-    finish(linker)
+    Ok((clang, linker))
 }
 
 /// Runs a compiler; its first complaint is the error.

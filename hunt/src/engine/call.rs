@@ -84,6 +84,25 @@ pub(super) fn input(entry: &Entry, test: &KTest) -> Option<Input> {
     })
 }
 
+/// The other way round: what KLEE begins with for an input; none if it is larger than the product's `-size`.
+pub(super) fn seed(entry: &Entry, input: &Input, size: usize) -> Option<KTest> {
+    let objects = match entry.signature() {
+        Some(signature) => signature.objects_of(&input.stdin, size)?,
+        None if input.stdin.len() > size => return None,
+        None => {
+            let length = (input.stdin.len() as u64).to_le_bytes().to_vec();
+            vec![
+                (b"size".to_vec(), length),
+                (b"data".to_vec(), input.stdin.clone()),
+            ]
+        }
+    };
+    Some(KTest {
+        arguments: vec![b"product.bc".to_vec()],
+        objects,
+    })
+}
+
 /// That of a fuzz target: its size, then its bytes.
 fn data<'a>(objects: &mut impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
     let size = u64::from_le_bytes(objects.next()?.try_into().ok()?);

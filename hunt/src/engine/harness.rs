@@ -2,15 +2,20 @@
 
 use super::{Candidate, Reason, Sink, Task};
 use crate::input::{read, write};
-use crate::programs::write_product;
+use crate::programs::{write_product, Sources};
 use crate::template::{Template, Word};
-use p3_passes::build::{self, BuildOptions, Sanitizer};
-use p3_passes::pipeline::{Options, ProductChecks};
+use p3_passes::build::{self, BuildOptions, Job, Sanitizer};
+use p3_passes::pipeline::{Observer, Options, ProductChecks};
+use p3_passes::weave::WeaveOptions;
 use p3_passes::{Error, Result};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Products with more instructions behind partings take minutes to compile with a sanitizer, a multiple of what the
+/// versions take one after the other. Then the harness finds no partings, but it runs.
+const LARGE: usize = 60_000;
 
 /// Folders and files in the engine's directory.
 pub(super) struct Harness {
@@ -22,36 +27,56 @@ pub(super) struct Harness {
 }
 
 impl Harness {
-    /// Merges, and writes the seeds.
-    pub(super) fn new(task: &Task, sink: &mut dyn Sink) -> Result<Harness> {
+    /// Merges.
+    pub(super) fn merge(
+        sources: &Sources,
+        directory: &Path,
+        observe: &mut dyn Observer,
+    ) -> Result<Harness> {
         let directory =
-            std::path::absolute(task.directory).map_err(|e| Error::bad_input(task.directory, e))?;
+            std::path::absolute(directory).map_err(|e| Error::bad_input(directory, e))?;
         let harness = Harness {
             corpus: directory.join("corpus"),
             findings: directory.join("findings"),
             seen: HashSet::new(),
             directory,
         };
-        passable(task.template())?;
+        passable(&sources.template)?;
         for folder in [&harness.corpus, &harness.findings] {
             fs::create_dir_all(folder).map_err(|e| Error::bad_input(folder, e))?;
         }
         let options = Options {
             harness: true,
             sites: true,
-            checks: with_divergence(task.sources.merge.checks)?,
-            ..task.sources.merge.clone()
+            checks: with_divergence(sources.merge.checks)?,
+            ..sources.merge.clone()
         };
-        write_product(&harness.product(), &options, sink.observer())?;
+        let woven = write_product(&harness.product(), &options, observe)?;
+        if woven.product_size.continuation > LARGE {
+            let options = Options {
+                checks: sources.merge.checks,
+                weave: WeaveOptions {
+                    none: true,
+                    ..sources.merge.weave.clone()
+                },
+                ..options
+            };
+            write_product(&harness.product(), &options, observe)?;
+        }
+        Ok(harness)
+    }
+
+    /// Writes what the fuzzer begins with.
+    pub(super) fn write_seeds(&self, task: &Task) -> Result<()> {
         let nothing = task.template().decode(&[]);
         for (index, input) in task.seeds.iter().chain([&nothing]).enumerate() {
             if let Some(data) = task.template().encode(input) {
                 // Some fuzzers do not take empty files.
                 let data = if data.is_empty() { vec![0] } else { data };
-                write(&harness.corpus.join(format!("seed-{index}")), &data)?;
+                write(&self.corpus.join(format!("seed-{index}")), &data)?;
             }
         }
-        Ok(harness)
+        Ok(())
     }
 
     /// The product's bitcode.
@@ -59,21 +84,31 @@ impl Harness {
         self.directory.join("harness.bc")
     }
 
-    /// Builds it for libFuzzer, with AddressSanitizer.
-    pub(super) fn build(&self, task: &Task, program: &Path, sink: &mut dyn Sink) -> Result<()> {
+    /// The executable.
+    pub(super) fn program(&self) -> PathBuf {
+        self.directory.join("harness")
+    }
+
+    /// What builds it for libFuzzer, with AddressSanitizer.
+    pub(super) fn job(
+        &self,
+        sources: &Sources,
+        libraries: &[Sanitizer],
+        observe: &mut dyn Observer,
+    ) -> Result<Job> {
         let mut sanitizers = vec![Sanitizer::Address];
         sanitizers.extend(
-            task.libraries
+            libraries
                 .iter()
                 .filter(|known| **known != Sanitizer::Address),
         );
         let options = BuildOptions {
             product: self.product(),
-            output: program.to_path_buf(),
+            output: self.program(),
             sanitizers,
-            flags: [&["-O1".into()], task.sources.flags.as_slice()].concat(),
+            flags: [&["-O1".into()], sources.flags.as_slice()].concat(),
         };
-        build::build(&options, sink.observer()).map(drop)
+        build::prepare(&options, observe)
     }
 
     /// Sets the variables that the harness reads.

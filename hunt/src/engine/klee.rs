@@ -62,21 +62,26 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
     let product = task.directory.join("product.bc");
     write_product(&product, &task.sources.merge, sink.observer())?;
     let entry = call::entry(&task.sources.merge, sink.observer())?;
-    let sizes: Vec<usize> = match &entry {
+    let (seeded, all): (BTreeSet<usize>, Vec<usize>) = match &entry {
         Some(entry) => {
-            let all: BTreeSet<usize> = call::sizes(entry, task.template(), MAX_SIZE);
-            all.into_iter().collect()
+            let all = call::sizes(entry, task.template(), MAX_SIZE);
+            let fits = |seed: &Input, size: usize| call::seed(entry, seed, size).is_some();
+            let first = |seed| all.iter().copied().find(|size| fits(seed, *size));
+            (
+                task.seeds.iter().filter_map(first).collect(),
+                all.iter().copied().collect(),
+            )
         }
         None => {
             let seeded = task.seeds.iter().map(largest_stream);
-            let seeded: BTreeSet<usize> = seeded.filter(|size| *size <= MAX_SIZE).collect();
-            let all = sizes(task.template()).into_iter();
-            let others = all.filter(|size| !seeded.contains(size));
-            // Somebody knows why the seeds are what they are.
-            seeded.iter().copied().chain(others).collect()
+            let seeded = seeded.filter(|size| *size <= MAX_SIZE).collect();
+            (seeded, sizes(task.template()))
         }
     };
-    // A function's arguments are symbolic themselves: seeds of streams say nothing there, and there is no second look.
+    let others = all.into_iter().filter(|size| !seeded.contains(size));
+    // Somebody knows why the seeds are what they are.
+    let sizes: Vec<usize> = seeded.iter().copied().chain(others).collect();
+    // For a function there is no second look.
     let first_end = match &entry {
         Some(_) => deadline,
         None => deadline - task.time / SECOND_LOOK,
@@ -428,18 +433,18 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The files of the seeds whose streams have this run's sizes.
+    /// The files of the seeds that are not larger than this run's streams or arguments.
     fn write_seeds(&self) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
-        if self.call.is_some() {
-            return Ok(files);
-        }
         for (index, seed) in self.seeds.iter().enumerate() {
             let fits = |(stream, size): &(Stream, usize)| seed.stream(*stream).len() <= *size;
-            if !self.streams.iter().all(fits) {
-                continue;
-            }
-            let test = ktest::seed(self.task.template(), seed, &self.streams);
+            let test = match self.call {
+                Some((entry, size)) => call::seed(entry, seed, size),
+                None if self.streams.iter().all(fits) => {
+                    ktest::seed(self.task.template(), seed, &self.streams)
+                }
+                None => None,
+            };
             // KLEE cannot read a file with an object of no bytes; what it makes of nothing needs no seed.
             let is_readable =
                 |test: &KTest| test.objects.iter().all(|(_, bytes)| !bytes.is_empty());

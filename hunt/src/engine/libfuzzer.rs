@@ -2,13 +2,17 @@
 
 use super::harness::{files, Harness};
 use super::{Engine, EngineReport, Sink, Task};
+use crate::background::Background;
 use crate::input::read;
 use crate::process::spawn;
+use crate::programs::Sources;
 use crate::sanitizer;
+use p3_passes::build::Sanitizer;
 use p3_passes::execute::kill_group;
+use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -16,13 +20,23 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// So many crashes in a row without a run in between mean that it does not work at all.
 const TRIES: u32 = 3;
 
-/// Builds the harness and lets libFuzzer work on it.
-pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
+/// Merges the harness and begins to build it, with AddressSanitizer: a crash tells more than an overflow that goes
+/// unnoticed.
+pub(super) fn start(
+    sources: &Sources,
+    libraries: &[Sanitizer],
+    directory: &Path,
+    observe: &mut dyn Observer,
+) -> Result<(Harness, Background<()>)> {
+    let harness = Harness::merge(sources, directory, observe)?;
+    let job = harness.job(sources, libraries, observe)?;
+    let build = Background::start(|| job.run().map(drop));
+    Ok((harness, build))
+}
+
+/// Lets libFuzzer work on the harness.
+pub(super) fn run(mut harness: Harness, task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
     let mut report = EngineReport::new(Engine::LibFuzzer);
-    let mut harness = Harness::new(task, sink)?;
-    let program = harness.directory.join("harness");
-    // A crash tells more than an overflow that goes unnoticed.
-    harness.build(task, &program, sink)?;
     let deadline = Instant::now() + task.time;
     let mut failures = 0;
     for round in 1.. {
@@ -62,7 +76,7 @@ fn fuzz(
     let artifacts = harness.directory.join("crash-");
     let log = log(harness, round);
     let file = File::create(&log).map_err(|e| Error::bad_input(&log, e))?;
-    let mut command = Command::new(harness.directory.join("harness"));
+    let mut command = Command::new(harness.program());
     command
         .arg(format!("-max_total_time={}", left.as_secs().max(1)))
         .arg(format!("-artifact_prefix={}", artifacts.display()))

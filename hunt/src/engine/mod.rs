@@ -10,9 +10,11 @@ mod klee;
 mod ktest;
 mod libfuzzer;
 
+use crate::background::Background;
 use crate::input::Input;
 use crate::programs::Sources;
 use crate::template::Template;
+use harness::Harness;
 use p3_passes::build::{self, Sanitizer};
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
@@ -100,8 +102,6 @@ fn find(program: &str) -> Option<PathBuf> {
 pub struct Task<'a> {
     /// What is merged.
     pub sources: &'a Sources,
-    /// Sanitizers that the versions were compiled for.
-    pub libraries: &'a [Sanitizer],
     /// A directory for everything that the engine writes.
     pub directory: &'a Path,
     /// Inputs to begin with.
@@ -186,14 +186,46 @@ impl EngineReport {
     }
 }
 
-/// Runs an engine.
-pub fn run(engine: Engine, task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
-    let start = Instant::now();
-    let mut report = match engine {
-        Engine::Klee => klee::run(task, sink)?,
-        Engine::LibFuzzer => libfuzzer::run(task, sink)?,
-        Engine::Afl => afl::run(task, sink)?,
+/// An engine that is about to run: what it fuzzes is merged, and a compiler at work on it.
+pub struct Started {
+    engine: Engine,
+    /// None: it builds nothing.
+    harness: Option<(Harness, Background<()>)>,
+}
+
+/// Merges what an engine needs, in `directory`, and begins to build it. `libraries` are the sanitizers that the versions were
+/// compiled for.
+pub fn start(
+    engine: Engine,
+    sources: &Sources,
+    libraries: &[Sanitizer],
+    directory: &Path,
+    observe: &mut dyn Observer,
+) -> Result<Started> {
+    let harness = match engine {
+        Engine::Klee => None,
+        Engine::LibFuzzer => Some(libfuzzer::start(sources, libraries, directory, observe)?),
+        Engine::Afl => Some(afl::start(sources, libraries, directory, observe)?),
     };
-    report.seconds = start.elapsed().as_secs_f64();
-    Ok(report)
+    Ok(Started { engine, harness })
+}
+
+impl Started {
+    /// Waits for the compiler, and runs the engine.
+    pub fn run(self, task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
+        let start = Instant::now();
+        let mut report = match self.harness {
+            None => klee::run(task, sink)?,
+            Some((harness, build)) => {
+                build.finish()?;
+                harness.write_seeds(task)?;
+                match self.engine {
+                    Engine::Afl => afl::run(harness, task, sink)?,
+                    _ => libfuzzer::run(harness, task, sink)?,
+                }
+            }
+        };
+        report.seconds = start.elapsed().as_secs_f64();
+        Ok(report)
+    }
 }

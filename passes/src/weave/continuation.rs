@@ -11,6 +11,7 @@ use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
 use super::plan::{Exit, GroupId, Leave, Plan};
 use super::products::{build_return, Product, Products};
 use super::scaffold::ContinuationScaffold;
+use super::CONTINUATION;
 use crate::llvm::{self, Block, Builder, Module, Subprogram, Type, Types, Value};
 use crate::nodes::NodeId;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -55,7 +56,7 @@ impl Continuation {
             product.ty.return_type(),
             &[types.pointer(), integer, integer],
         );
-        let name = format!("{}.diverged", product.function.name_text());
+        let name = format!("{}{CONTINUATION}", product.function.name_text());
         let function = llvm::add_function(module, &name, ty);
         function.set_internal();
         function.copy_code_generation_attributes(product.function);

@@ -234,7 +234,7 @@ pub(crate) fn text_of(place: Value) -> String {
                 .strip_prefix("_PP")
                 .and_then(|rest| rest.split_once('_'))
                 .map_or(name.as_str(), |(_, plain)| plain);
-            let plain = plain.strip_suffix(".diverged").unwrap_or(plain);
+            let plain = plain.strip_suffix(super::CONTINUATION).unwrap_or(plain);
             format!("{plain}()")
         }
     }

@@ -44,6 +44,15 @@ use specs::Equal;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+/// What a continuation's name ends with.
+const CONTINUATION: &str = ".diverged";
+
+/// Whether the function finishes activations whose versions have parted.
+pub(crate) fn is_continuation(function: Value) -> bool {
+    let name = function.name_text();
+    name.starts_with("_PP_") && name.ends_with(CONTINUATION)
+}
+
 /// What weaving did with one function.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionReport {
