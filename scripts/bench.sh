@@ -4,6 +4,8 @@
 #
 # usage: bench.sh [--runs N] [--only PART] [--json FILE] [DIR]
 #        bench.sh run ...: what products cost when they run (bench-run.sh)
+#        bench.sh klee ...: what they cost in KLEE (klee-cost.sh)
+#        bench.sh fuzz ...: what a run of them costs in a fuzzer's process (bench-fuzz.sh)
 #   --runs N     the fastest of N runs counts (default 5)
 #   --only PART  merge (against llvm-link), size (of products) or growth; default: all
 #   --json FILE  default: target/bench.json
@@ -11,7 +13,11 @@
 # P3_MERGE_FLAGS are flags of merge, such as --no-weave.
 . "$(dirname "$0")/corpus-lib.sh"
 
-[ "${1:-}" != run ] || exec "$(dirname "$0")/bench-run.sh" "${@:2}"
+case ${1:-} in
+run) exec "$(dirname "$0")/bench-run.sh" "${@:2}" ;;
+klee) exec "$(dirname "$0")/klee-cost.sh" "${@:2}" ;;
+fuzz) exec "$(dirname "$0")/bench-fuzz.sh" "${@:2}" ;;
+esac
 
 runs=5 json=$repository/target/bench.json only=
 while [ $# -gt 0 ]; do
