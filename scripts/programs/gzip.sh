@@ -3,13 +3,13 @@ samples() {
 gzip -1 <text
 gzip -9 <binary
 gzip <empty
-gzip -c text table.csv | gzip -dc
+gzip -nc text table.csv | gzip -dc
 gzip -n -c zeros | gzip -l
 gzip -nv <text >/dev/null
-gzip -c text >x; gzip -tv x
+gzip -nc text >x; gzip -tv x
 gzip -nc text >x.gz; gzip -lv x.gz
-gzip -c text >x; head -c 9000 x | gzip -dc
-gzip -c text >x; printf '\001' | dd of=x bs=1 seek=5000 conv=notrunc 2>/dev/null; gzip -dc <x
+gzip -nc text >x; head -c 9000 x | gzip -dc
+gzip -nc text >x; printf '\001' | dd of=x bs=1 seek=5000 conv=notrunc 2>/dev/null; gzip -dc <x
 gzip --rsyncable -n <text
 gzip --help
 gzip -V

@@ -5,7 +5,7 @@ configure_flags="--disable-xattr"
 # With -o - the result goes to standard output; files that are replaced are so by both versions.
 samples() {
   while read -r line; do
-    echo "diff -u text changed >u; diff -c text changed >c; diff text changed >n; diff -e text changed >e; $line"
+    echo "diff -u --label text --label text text changed >u; diff -c --label text --label text text changed >c; diff text changed >n; diff -e text changed >e; $line"
   done <<'END'
 patch -o - text <u
 patch -o - text <c
