@@ -159,3 +159,57 @@ fn options_that_mean_nothing() {
         assert_eq!(stderr, warning);
     }
 }
+
+/// Whether a handler that calls `handled` jumps is found out by what that reaches.
+const SIGNALS: &str = r#"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+static jmp_buf back;
+static volatile int seen;
+static int compare(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
+static int jumps(const void *a, const void *b) { if (a != b) longjmp(back, 1); return 0; }
+static void stay(int a, int b) { seen = a + b; }
+static void leave(int a, int b) { longjmp(back, a + b); }
+static void (*stored)(int, int) = stay;
+static void handled(void) {
+  char text[] = "text";
+  if (KIND == 0) qsort(text, 4, 1, compare), seen++;
+  if (KIND == 1) leave(1, 1);
+  if (KIND == 2) qsort(text, 4, 1, jumps);
+  if (KIND == 3) stored(1, 1);
+}
+static void handler(int number) { seen = number; handled(); }
+int main(int argc, char **argv) {
+  signal(SIGUSR1, handler);
+  if (setjmp(back) == 0) {
+    if (argc > 1) stored = leave;
+    if (argc > 2) leave(1, 1);
+    raise(SIGUSR1);
+  }
+  return seen;
+}
+"#;
+
+#[test]
+fn what_jumps_is_woven_unless_a_handler_may() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    fs::write(directory.join("signals.c"), SIGNALS).unwrap();
+    let jump = "the program handles signals and uses longjmp";
+    for (kind, expected) in [(0, None), (1, Some(jump)), (2, Some(jump)), (3, Some(jump))] {
+        let compiled = std::process::Command::new("clang-16")
+            .args(["-c", "-emit-llvm", "signals.c"])
+            .arg(format!("-DKIND={kind}"))
+            .current_dir(directory)
+            .status();
+        assert!(compiled.unwrap().success());
+        let arguments = ["merge", "signals.bc", "signals.bc", "--report", "report"];
+        assert_eq!(call(directory, &arguments).0, 0);
+        let report = fs::read(directory.join("report")).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        let woven = report["woven"].as_array().unwrap();
+        let leave = woven.iter().find(|one| one["name"] == "leave").unwrap();
+        assert_eq!(leave["sequential"].as_str(), expected, "kind {kind}");
+    }
+}

@@ -3,6 +3,7 @@
 use crate::llvm::{self, Module, Value};
 use crate::runtime;
 use inkwell::llvm_sys::LLVMOpcode::*;
+use std::collections::HashSet;
 
 /// Names under which libraries declare functions that return twice, for callers compiled without their headers.
 const RETURN_TWICE: [&str; 8] = [
@@ -47,6 +48,9 @@ const SIGNALS_OF_PROCESS: [&str; 8] = [
     "timer_create",
 ];
 
+/// The functions that leave others without their returning.
+const JUMPS: [&str; 4] = ["siglongjmp", "longjmp", "_longjmp", "__longjmp_chk"];
+
 /// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
 ///
 /// The rounding mode and the exception flags are registers, which versions that alternate within a block would
@@ -61,11 +65,55 @@ pub(crate) fn nothing_woven_reason(module: &Module, bound: &[Vec<String>]) -> Op
     }
     // A handler that jumps leaves what the runtime does around it, for all versions.
     let catches = ["sigaction", "signal"].into_iter().any(uses);
-    let jump = ["siglongjmp", "longjmp", "_longjmp", "__longjmp_chk"]
+    let jump = JUMPS
         .into_iter()
         .find(|name| llvm::global_named(module, name).is_some_and(is_used_by_program));
-    jump.filter(|_| catches)
+    jump.filter(|_| catches && handlers_may_jump(module))
         .map(|name| format!("the program handles signals and uses {name}"))
+}
+
+/// Whether a function that can be a handler may come to a jump. It may by what it calls through a pointer, and by what
+/// functions of libc call back.
+fn handlers_may_jump(module: &Module) -> bool {
+    let is_own = |function: Value| !function.is_declaration() && !runtime::is_runtime(function);
+    let mut work: Vec<Value> = llvm::functions(module)
+        .into_iter()
+        .filter(|&function| is_own(function) && can_handle(function))
+        .collect();
+    let mut reached = HashSet::new();
+    while let Some(function) = work.pop() {
+        if JUMPS.contains(&function.name_text().as_str()) {
+            return true;
+        }
+        if !reached.insert(function) || !is_own(function) {
+            continue;
+        }
+        let blocks = function.blocks().into_iter();
+        let calls = blocks.flat_map(|block| block.instructions());
+        for call in calls.filter(|instruction| instruction.is_call()) {
+            match call.called_function() {
+                Some(callee) => {
+                    if !is_own(callee) {
+                        work.extend(call.operands().into_iter().filter_map(Value::as_function));
+                    }
+                    work.push(callee);
+                }
+                None if call.called_operand().is_some_and(Value::is_inline_asm) => {}
+                None => return true,
+            }
+        }
+    }
+    false
+}
+
+/// Whether the function can have been given to signal or sigaction: its address is taken, and it has a handler's
+/// parameters, or was declared without any.
+fn can_handle(function: Value) -> bool {
+    let parameters = function.parameters();
+    let takes_number = parameters
+        .first()
+        .is_none_or(|first| first.ty().integer_width() == Some(32));
+    matches!(parameters.len(), 0 | 1 | 3) && takes_number && function.address_taken()
 }
 
 fn is_used_by_program(function: Value) -> bool {
