@@ -200,6 +200,11 @@ extern _Thread_local int p3_inside;
  * locale, signal mask) belong to one version at a time, the owner; -1 before the first one. */
 extern int p3_owner;
 void p3_enter(int version);
+/* The same before a call of `function`, which dlsym may have found: the versions' own change hands by themselves, where
+ * they leave the version. */
+void p3_enter_for(int version, const void *function);
+/* What dlsym has found. */
+void p3_symbol_found(const void *symbol);
 /* The version whose current directory, umask, signals and limits are installed, without the rest of what an
  * owner has. In woven products the isolate pass puts a call of p3_touch or p3_enter before every call of a
  * function outside the version to which that matters. */

@@ -510,6 +510,9 @@ fn switch_versions(module: &Module) -> Result<()> {
     };
     let (all, light) = (declare(libc::SWITCH_ALL), declare(libc::SWITCH_LIGHT));
     let turn = declare(libc::SWITCH_TURN);
+    let any_ty = types.function(types.void(), &[integer, types.pointer()]);
+    let for_any = llvm::global_named(module, libc::SWITCH_FOR)
+        .unwrap_or_else(|| llvm::add_function(module, libc::SWITCH_FOR, any_ty));
     let loads_code = has_any(module, &["dlsym", "dlvsym"]);
     for function in llvm::functions(module) {
         let in_runtime = runtime::is_runtime(function);
@@ -523,7 +526,12 @@ fn switch_versions(module: &Module) -> Result<()> {
                         && !in_runtime
                         && !call.called_operand().is_some_and(Value::is_inline_asm) =>
                     {
-                        Switch::All
+                        let before = Builder::before(call);
+                        before.set_location_of(call);
+                        let pointer = call.called_operand().into_iter();
+                        let arguments: Vec<Value> = [index].into_iter().chain(pointer).collect();
+                        before.call(any_ty, for_any, &arguments);
+                        continue;
                     }
                     _ => Switch::None,
                 };

@@ -1,5 +1,7 @@
 //! What the passes know about external functions.
 
+use crate::llvm::Value;
+
 /// Functions that neither set errno nor call back, by name: the string, memory, character and integer parts
 /// of libc, and the intrinsics of the analysers. Around all others errno is copied, so a name missing here
 /// costs a few instructions and never correctness.
@@ -174,9 +176,11 @@ const NO_CALLBACK: &[&str] = &[
 ];
 
 /// The runtime's functions that make a version the one that the process's attributes belong to.
-const SWITCHES: [&str; 3] = [SWITCH_ALL, SWITCH_LIGHT, SWITCH_TURN];
+const SWITCHES: [&str; 4] = [SWITCH_ALL, SWITCH_FOR, SWITCH_LIGHT, SWITCH_TURN];
 /// The one that exchanges everything.
 pub(crate) const SWITCH_ALL: &str = "p3_enter";
+/// The same before a call through a pointer, which is its second argument: not for functions of the versions.
+pub(crate) const SWITCH_FOR: &str = "p3_enter_for";
 /// The one that leaves out what functions of libc do not look at: descriptors 0-2, locale, `environ`.
 pub(crate) const SWITCH_LIGHT: &str = "p3_touch";
 /// The one that matters only if some version does something about signals.
@@ -185,6 +189,14 @@ pub(crate) const SWITCH_TURN: &str = "p3_take_turn";
 /// Whether a function is one of those by which a version becomes the owner of the process.
 pub(crate) fn switches_version(name: &str) -> bool {
     SWITCHES.contains(&name)
+}
+
+/// Whether this is the call by which a version becomes that before the next instruction, a call through a pointer.
+pub(crate) fn switches_for_pointer(instruction: Value) -> bool {
+    instruction.is_call()
+        && instruction
+            .called_function()
+            .is_some_and(|callee| callee.name() == SWITCH_FOR.as_bytes())
 }
 
 /// The functions of libc by which a program goes on in a child as well.

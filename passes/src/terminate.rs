@@ -205,7 +205,9 @@ fn switch_earlier(switch: Value, errno: Value) -> Value {
     let builder = Builder::before(first);
     builder.set_location_of(switch);
     let function = switch.called_function().expect("found by its name");
-    let arguments = [switch.operand(0).expect("the version's number")];
+    let arguments: Vec<Value> = (0..switch.argument_count())
+        .filter_map(|i| switch.operand(i))
+        .collect();
     builder.call(function.value_type(), function, &arguments)
 }
 

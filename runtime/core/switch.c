@@ -14,9 +14,11 @@
 #include "core.h"
 #include "p3_process.h"
 #include "process.h"
+#include <elf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <unistd.h>
 
 int p3_owner = P3_NOBODY;
@@ -213,6 +215,24 @@ void p3_enter(int version) {
   p3_environ_changed(version);
   if (p3_versions[version]->enter)
     p3_versions[version]->enter();
+}
+
+extern char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak));
+
+/* In a program that is loaded anywhere, no function of a library has its address among the program's own. */
+static bool is_own(uintptr_t function) {
+  uintptr_t start = (uintptr_t)__executable_start;
+  return function - start < (uintptr_t)_end - start && ((const Elf64_Ehdr *)start)->e_type == ET_DYN;
+}
+
+/* dlsym has found something in the program itself, where there may be code of others than the versions. */
+static bool finds_itself;
+
+void p3_symbol_found(const void *symbol) { finds_itself |= !p3_in_klee() && is_own((uintptr_t)symbol); }
+
+void p3_enter_for(int version, const void *function) {
+  if (p3_in_klee() || finds_itself || !is_own((uintptr_t)function))
+    p3_enter(version);
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -40,6 +40,7 @@ void *SHIM(dlsym)(void *handle, const char *name) {
   void *value = dlsym(handle, name);
   if (!value)
     take_message();
+  p3_symbol_found(value);
   return value;
 }
 
@@ -47,6 +48,7 @@ void *SHIM(dlvsym)(void *handle, const char *name, const char *version) {
   void *value = dlvsym(handle, name, version);
   if (!value)
     take_message();
+  p3_symbol_found(value);
   return value;
 }
 

@@ -39,8 +39,9 @@ use std::collections::HashMap;
 use walk::{Member, Numbers, Walk};
 
 /// Calls that weave may insert: functions of runtime/core that leave the versions' memory alone.
-const GLUE_CALLS: [&str; 6] = [
+const GLUE_CALLS: [&str; 7] = [
     "p3_enter",
+    "p3_enter_for",
     "p3_touch",
     "p3_parted",
     "p3_dispatch",

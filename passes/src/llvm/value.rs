@@ -574,6 +574,10 @@ impl Value {
         wrap(unsafe { LLVMGetNextInstruction(self.0) })
     }
 
+    pub(crate) fn previous_instruction(self) -> Option<Value> {
+        wrap(unsafe { LLVMGetPreviousInstruction(self.0) })
+    }
+
     pub(crate) fn parent_block(self) -> Block {
         Block(unsafe { LLVMGetInstructionParent(self.0) })
     }

@@ -7,6 +7,7 @@
 use super::lockstep_checks::Parting;
 use super::plan::{is_static_alloca, Exit, GroupId, Leave, Plan};
 use super::products::Products;
+use crate::libc;
 use crate::llvm::{append_block, Block, Builder, Subprogram, Types, Value};
 use crate::nodes::NodeId;
 use crate::spec;
@@ -99,6 +100,23 @@ impl Copier<'_> {
         instruction: Value,
         copies: &mut Copies,
     ) {
+        // Another version may have run since the node before.
+        let before = instruction.previous_instruction();
+        if let Some(switch) = before.filter(|&before| libc::switches_for_pointer(before)) {
+            self.insert_copy(builder, k, switch, copies);
+        }
+        let copy = self.insert_copy(builder, k, instruction, copies);
+        copies.insert(instruction, copy);
+        self.write(builder, k, instruction, copy);
+    }
+
+    fn insert_copy(
+        &self,
+        builder: &Builder,
+        k: usize,
+        instruction: Value,
+        copies: &mut Copies,
+    ) -> Value {
         let operands: Vec<Value> = instruction
             .operands()
             .into_iter()
@@ -112,8 +130,7 @@ impl Copier<'_> {
         if let Some(subprogram) = self.subprogram {
             copy.inline_location(instruction, subprogram);
         }
-        copies.insert(instruction, copy);
-        self.write(builder, k, instruction, copy);
+        copy
     }
 
     /// Emits the copies into the phis of `to` that its edge from `from` makes; they happen at once.

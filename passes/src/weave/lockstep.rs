@@ -119,6 +119,7 @@ fn emit_partial(
             ty: member.value_type(),
             callee: member,
             arguments,
+            enter: None,
         })
         .collect();
     let may_fork = products.may_fork(product);

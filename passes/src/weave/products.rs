@@ -3,6 +3,7 @@
 
 use super::forks::Forks;
 use super::lockstep_checks::{LockstepChecks, Parting};
+use crate::libc;
 use crate::llvm::{self, append_block, Block, Builder, Module, Type, Types, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -104,6 +105,8 @@ pub(super) struct SoloCall<'a> {
     pub(super) ty: Type,
     pub(super) callee: Value,
     pub(super) arguments: &'a [Value],
+    /// The runtime's function that makes a version the owner of the process before a call of a pointer, and the version.
+    pub(super) enter: Option<(Value, Value)>,
 }
 
 /// Makes calls one after the other. `condition` is asked whether the k-th depends on something; where that is false
@@ -119,6 +122,10 @@ pub(super) fn call_apart(
     let mut results = Vec::new();
     for (k, solo) in calls.iter().enumerate() {
         let make = |builder: &Builder| {
+            if let Some((function, index)) = solo.enter {
+                let arguments = [index, solo.callee];
+                builder.call(function.value_type(), function, &arguments);
+            }
             let call = builder.call(solo.ty, solo.callee, solo.arguments);
             if let Some(callee) = solo.callee.as_function() {
                 call.copy_call_attributes_from(callee);
@@ -483,6 +490,9 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         } else {
             block
         };
+        let enter = llvm::global_named(self.module, libc::SWITCH_FOR);
+        let enter = enter.filter(|function| function.has_uses());
+        let types = Types::of(self.module);
         let calls: Vec<SoloCall> = pointers
             .iter()
             .enumerate()
@@ -490,6 +500,8 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
                 ty: dispatcher.types[k],
                 callee,
                 arguments: &arguments[k],
+                enter: enter
+                    .map(|function| (function, types.constant(32, dispatcher.versions[k] as u64))),
             })
             .collect();
         let condition = |builder: &Builder, k: usize| {
