@@ -1,5 +1,7 @@
 //! Each pass on assembly small enough to see what it does: the module as the observer of the pipeline gets it.
 
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{InstructionOpcode, InstructionValue};
 use p3_passes::load::{Input, Source};
 use p3_passes::pipeline::{self, Options, PrepareLevel, ProductChecks};
 use p3_passes::weave::WeaveOptions;
@@ -384,4 +386,64 @@ fn finish_leaves_one_program() {
     assert!(text.global("p3_checks").contains("constant i32 39"));
     assert!(text.global("p3_versions").contains("@_PP1_p3v_hooks"));
     assert!(!text.has("@llvm.threadlocal.address"));
+}
+
+/// Phis that have the same value on one edge and differ on the other; the first reads the last, whose slot therefore
+/// comes before the second's.
+const PHIS_IN_TURN: &str = "define i32 @main(i32 %argc, ptr %argv) {
+entry:
+  br label %loop
+loop:
+  %a = phi i32 [ 0, %entry ], [ %c, %loop ]
+  %b = phi i32 [ 1, %entry ], [ %more, %loop ]
+  %c = phi i32 [ 1, %entry ], [ %a, %loop ]
+  %more = add i32 %b, %argc
+  %goes_on = icmp slt i32 %more, 9
+  br i1 %goes_on, label %loop, label %done
+done:
+  %sum = add i32 %a, %more
+  ret i32 %sum
+}
+";
+
+#[test]
+fn check_accepts_phis_whose_slots_are_in_another_order() {
+    Merge::with_itself(PHIS_IN_TURN).after("finish");
+}
+
+#[test]
+fn check_refuses_phis_whose_values_are_exchanged() {
+    let mut exchanged = 0;
+    let mut observe = |pass: &'static str, _: Option<usize>, module: &Module| {
+        let function = module.get_function("_PP_main");
+        for block in function
+            .filter(|_| pass == "weave")
+            .into_iter()
+            .flat_map(|f| f.get_basic_blocks())
+        {
+            let is_edge = block.get_name().to_bytes().starts_with(b"edge");
+            exchanged += usize::from(is_edge && exchange_first_values(&block));
+        }
+        Ok(())
+    };
+    let merge = Merge::with_itself(PHIS_IN_TURN);
+    let context = new_context();
+    let merged = pipeline::merge(&context, &merge.options, &mut observe);
+    let error = merged.err().expect("exchanged values are noticed");
+    assert!(error.to_string().contains("_PP_main"), "{error}");
+    assert_eq!(exchanged, 2);
+}
+
+/// Exchanges what the first two stores of a block store.
+fn exchange_first_values(block: &BasicBlock) -> bool {
+    let stores: Vec<InstructionValue> = block
+        .get_instructions()
+        .filter(|i| i.get_opcode() == InstructionOpcode::Store)
+        .take(2)
+        .collect();
+    let values: Vec<_> = stores
+        .iter()
+        .filter_map(|store| store.get_operand(0)?.value())
+        .collect();
+    stores[0].set_operand(0, values[1]) && stores[1].set_operand(0, values[0])
 }

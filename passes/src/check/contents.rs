@@ -83,8 +83,9 @@ pub(super) struct Contents {
     free: HashSet<(usize, Value)>,
     /// What members have computed since the block began.
     pub(super) defined: HashSet<(usize, Value)>,
-    /// The cells that have been written.
-    pub(super) written: HashSet<Cell>,
+    /// The cells that have been written, each with the number of its last write.
+    written: HashMap<Cell, usize>,
+    writes: usize,
 }
 
 impl Contents {
@@ -113,10 +114,27 @@ impl Contents {
         self.free.contains(&(k, value))
     }
 
+    pub(super) fn is_written(&self, cell: Cell) -> bool {
+        self.written.contains_key(&cell)
+    }
+
+    /// The cells that have been written, in any order.
+    pub(super) fn written(&self) -> impl Iterator<Item = Cell> + '_ {
+        self.written.keys().copied()
+    }
+
+    /// The cells that have been written, in the order of their last writes.
+    pub(super) fn written_in_order(&self) -> Vec<Cell> {
+        let mut cells: Vec<Cell> = self.written().collect();
+        cells.sort_unstable_by_key(|cell| self.written[cell]);
+        cells
+    }
+
     /// `holder` holds `things` from now on.
     pub(super) fn set(&mut self, holder: Holder, things: Vec<Thing>) {
         if let Holder::Cell(cell) = holder {
-            self.written.insert(cell);
+            self.written.insert(cell, self.writes);
+            self.writes += 1;
         }
         self.replace(holder, things);
     }

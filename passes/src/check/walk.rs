@@ -885,8 +885,8 @@ impl<'a> Walk<'a> {
 
     /// Member k's values whose cells have been written, or that have been computed, in a block.
     fn touched(&self, k: usize, log: &Log) -> Vec<(Value, Cell)> {
-        let written = log.contents.written.iter();
-        let written = written.filter_map(|&cell| self.homes.get(cell));
+        let written = log.contents.written();
+        let written = written.filter_map(|cell| self.homes.get(cell));
         let touched = written.chain(log.contents.defined.iter().copied());
         touched
             .filter(|&(other, _)| other == k)
@@ -1100,7 +1100,7 @@ impl<'a> Walk<'a> {
             return None;
         }
         let cell = self.cell_loaded(here)?;
-        let is_new = self.homes.may_bind(cell, k, there) && !log.contents.written.contains(&cell);
+        let is_new = self.homes.may_bind(cell, k, there) && !log.contents.is_written(cell);
         is_new.then_some(cell)
     }
 
@@ -1201,14 +1201,14 @@ impl<'a> Walk<'a> {
                 (phi, value.filter(|value| !value.is_undefined()))
             })
             .collect();
-        let is_theirs = |cell: &Cell| match self.homes.get(*cell) {
+        let is_theirs = |cell: Cell| match self.homes.get(cell) {
             Some((other, value)) => other == k && phis.contains(&value),
             // Another member may enter a block here, too.
             None => values
                 .iter()
-                .any(|&(phi, value)| has_become(log, *cell, k, phi, value)),
+                .any(|&(phi, value)| has_become(log, cell, k, phi, value)),
         };
-        if !log.contents.written.iter().any(is_theirs) {
+        if !log.contents.written().any(is_theirs) {
             return None;
         }
         if !self.bound {
@@ -1218,11 +1218,11 @@ impl<'a> Walk<'a> {
         Some(plain.start(target))
     }
 
-    /// Finds the cells of phis among those that have got what the phis become: theirs come in the phis' order.
+    /// Finds the cells of phis among those that have got what the phis become: theirs are written in the phis' order.
+    /// The cells themselves may come in another order: a phi that another one reads has its cell early.
     fn bind_phis(&mut self, k: usize, values: &[(Value, Option<Value>)], log: &Log) {
-        let mut unbound: Vec<Cell> = log.contents.written.iter().copied().collect();
+        let mut unbound = log.contents.written_in_order();
         unbound.retain(|&cell| self.homes.get(cell).is_none());
-        unbound.sort_unstable();
         for &(phi, value) in values {
             let mut cells = unbound.iter().copied();
             if let Some(cell) = cells.find(|&cell| {
