@@ -1,8 +1,5 @@
-/* Forking, and waiting for children.
- *
- * The kernel knows one parent; here each child belongs to the version that forked it. Waiting for "any child"
- * while other versions have children, too, looks first (WNOWAIT) and puts aside what is not for the asking
- * version. */
+/* Forking, and whose children are whose: the kernel knows one parent, here each child belongs to the version that
+ * forked it. wait.c is about waiting for them. */
 #include "process.h"
 #include <errno.h>
 #include <pthread.h>
@@ -27,15 +24,6 @@ static struct child *children;
 static pid_t waited[WAITED];
 static unsigned waited_count;
 
-/* What happened to a child of a version that did not ask. */
-struct event {
-  struct event *next;
-  int version;
-  siginfo_t info;
-  struct rusage usage;
-};
-static struct event *events;
-
 bool p3_session_led;
 
 /* ---- the list of children; call with the lock ---- */
@@ -57,11 +45,44 @@ static void take_off(pid_t real) {
     }
 }
 
-static bool has_children(int version, bool others) {
+/* Whether waitid's type and id name the process, which may have ended. */
+bool p3_child_is(pid_t real, idtype_t type, id_t id) {
+  return type == P_ALL || (type == P_PID && real == (pid_t)id) ||
+         (type == P_PGID && getpgid(real) == (id ? (pid_t)id : getpgrp()));
+}
+
+bool p3_child_expected(int version, idtype_t type, id_t id) {
   for (struct child *child = children; child; child = child->next)
-    if ((child->version == version) != others)
+    if (child->version == version && p3_child_is(child->real, type, id))
       return true;
   return false;
+}
+
+bool p3_child_any(void) { return children != NULL; }
+
+pid_t p3_child_ready(int version, idtype_t type, id_t id, int options) {
+  pid_t ready = 0; /* the oldest, as the kernel would find it: it is the last in the list */
+  for (struct child *child = children; child; child = child->next) {
+    siginfo_t info = {0};
+    if (child->version == version && p3_child_is(child->real, type, id) &&
+        waitid(P_PID, (id_t)child->real, &info, options | WNOHANG | WNOWAIT) == 0 && info.si_pid)
+      ready = child->real;
+  }
+  return ready;
+}
+
+int p3_child_owner(pid_t real) {
+  struct child *child = find(real);
+  return child ? child->version : P3_NOBODY;
+}
+
+bool p3_child_forget(pid_t real) {
+  struct child *child = find(real);
+  bool unseen = child && child->end == UNSEEN;
+  if (child && child->end != SEEN)
+    waited[waited_count++ % WAITED] = real;
+  take_off(real);
+  return unseen;
 }
 
 /* ---- the same for everybody ---- */
@@ -69,8 +90,7 @@ static bool has_children(int version, bool others) {
 int p3_child_version(pid_t real) {
   struct p3_guard guard;
   p3_lock(&guard);
-  struct child *child = find(real);
-  int version = child ? child->version : P3_NOBODY;
+  int version = p3_child_owner(real);
   p3_unlock(&guard);
   return version;
 }
@@ -123,7 +143,7 @@ bool p3_child_see(pid_t real) {
 bool p3_has_children(int version) {
   struct p3_guard guard;
   p3_lock(&guard);
-  bool has = has_children(version, false);
+  bool has = p3_child_expected(version, P_ALL, 0);
   p3_unlock(&guard);
   return has;
 }
@@ -168,6 +188,7 @@ static siginfo_t waitable(void) {
  * with the announcement of a version's child, which is then made again. */
 int p3_fork_apart(void) {
   sigset_t all, before, pending, announced;
+  struct p3_guard guard;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   sigemptyset(&announced);
@@ -175,15 +196,18 @@ int p3_fork_apart(void) {
   bool is_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGCHLD);
   pid_t waited_for = waitable().si_pid;
   p3_shared->forked = true;
+  p3_lock(&guard); /* a thread that waits for any child does not take this one */
   pid_t between = fork();
   if (between == 0) {
     if (fork() != 0)
       _exit(0);
+    p3_unlock(&guard);
     signal(SIGPIPE, SIG_IGN);
     return 0;
   }
   while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR)
     ;
+  p3_unlock(&guard);
   siginfo_t info;
   if (between > 0 && !is_pending && sigtimedwait(&announced, &info, &(struct timespec){0, 0}) > 0) {
     bool is_ours = info.si_pid == between;
@@ -254,153 +278,7 @@ pid_t p3_vfork(int version) {
   return real;
 }
 
-/* ---- waiting ---- */
-
-static int ask(idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
-  memset(info, 0, sizeof *info);
-  return (int)syscall(SYS_waitid, type, id, info, options, usage);
-}
-
-static bool fits(const siginfo_t *info, int options) {
-  return p3_is_child_end(info)                     ? options & WEXITED
-         : info->si_code == CLD_CONTINUED ? options & WCONTINUED
-                                          : options & WSTOPPED;
-}
-
-/* Something that was put aside for the version. */
-static bool take_event(int version, idtype_t type, id_t id, siginfo_t *info, int options,
-                       struct rusage *usage) {
-  for (struct event **link = &events; *link; link = &(*link)->next) {
-    struct event *event = *link;
-    if (event->version != version || !fits(&event->info, options) ||
-        (type == P_PID && event->info.si_pid != (pid_t)id))
-      continue;
-    *info = event->info;
-    if (usage)
-      *usage = event->usage;
-    if (!(options & WNOWAIT)) {
-      *link = event->next;
-      free(event);
-    }
-    return true;
-  }
-  return false;
-}
-
-/* The child has ended and was waited for. True: that was not yet seen. */
-static bool forget(pid_t real) {
-  struct child *child = find(real);
-  bool unseen = child && child->end == UNSEEN;
-  if (child && child->end != SEEN)
-    waited[waited_count++ % WAITED] = real;
-  take_off(real);
-  return unseen;
-}
-
-/* A child of another version: takes what happened to it off the kernel's list. True: it ended, and that was not
- * yet seen. */
-static bool put_aside(int version, pid_t real, int options, siginfo_t *info) {
-  struct event *event = calloc(1, sizeof *event);
-  struct rusage usage;
-  if (ask(P_PID, (id_t)real, info, options | WNOHANG, &usage) != 0 || info->si_pid == 0) {
-    free(event);
-    return false;
-  }
-  bool unseen = p3_is_child_end(info) && forget(real);
-  if (event && !p3_has_ended(version)) {
-    *event = (struct event){events, version, *info, usage};
-    events = event;
-  } else {
-    free(event);
-  }
-  return unseen;
-}
-
-static int wait_for_any(int version, idtype_t type, id_t id, siginfo_t *info, int options,
-                        struct rusage *usage) {
-  const int kinds = options & (WEXITED | WSTOPPED | WCONTINUED);
-  for (;;) {
-    struct p3_guard guard;
-    p3_lock(&guard);
-    bool taken = take_event(version, type, id, info, options, usage);
-    bool mixed = has_children(version, true), any = has_children(version, false);
-    p3_unlock(&guard);
-    if (taken)
-      return 0;
-    if (!mixed)
-      return ask(type, id, info, options, usage);
-    if (!any) {
-      errno = ECHILD;
-      return -1;
-    }
-    if (ask(type, id, info, options | WNOWAIT, usage) != 0)
-      return -1;
-    if (info->si_pid == 0)
-      return 0;
-    int whose = p3_child_version(info->si_pid);
-    if (whose < 0 || whose == version)
-      return options & WNOWAIT ? 0 : ask(P_PID, (id_t)info->si_pid, info, options, usage);
-    siginfo_t aside;
-    p3_lock(&guard);
-    bool unseen = put_aside(whose, info->si_pid, kinds, &aside);
-    p3_unlock(&guard);
-    if (unseen)
-      p3_signals_child_waited(whose, &aside);
-  }
-}
-
-int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
-  if (p3_in_klee())
-    return ask(type, id, info, options, usage);
-  p3_touch(version);
-  int result;
-  if (type == P_PID || type == P_PIDFD) {
-    struct p3_guard guard;
-    p3_lock(&guard);
-    bool taken = type == P_PID && take_event(version, type, id, info, options, usage);
-    p3_unlock(&guard);
-    result = taken ? 0 : ask(type, id, info, options, usage);
-  } else {
-    result = wait_for_any(version, type, id, info, options, usage);
-  }
-  int error = errno;
-  if (result == 0 && info->si_pid && p3_is_child_end(info)) {
-    if (!(options & WNOWAIT)) {
-      struct p3_guard guard;
-      p3_lock(&guard);
-      bool unseen = forget(info->si_pid);
-      p3_unlock(&guard);
-      if (unseen)
-        p3_signals_child_waited(version, info);
-    }
-    p3_pump_settle(version);
-    p3_relay_settle(version);
-    p3_show(version);
-    p3_signals_poll(version);
-  }
-  errno = error;
-  return result;
-}
-
-/* ---- versions end, processes fork ---- */
-
-void p3_children_ended(int version) {
-  struct p3_guard guard;
-  p3_lock(&guard);
-  for (struct event **link = &events; *link;) {
-    struct event *event = *link;
-    if (event->version == version) {
-      *link = event->next;
-      free(event);
-    } else {
-      link = &event->next;
-    }
-  }
-  p3_unlock(&guard);
-}
-
 void p3_children_forked(void) {
   children = NULL;
-  events = NULL;
   watched = false;
 }

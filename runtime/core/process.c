@@ -36,6 +36,7 @@ void p3_process_forked(int version) {
   p3_timers_forked();
   p3_outside_forked();
   p3_children_forked();
+  p3_wait_forked();
   p3_limits_forked(version);
   p3_signals_forked(version);
 }

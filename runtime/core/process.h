@@ -20,6 +20,8 @@ static inline bool p3_has_ended(int version) { return p3_states[version].end != 
 /* The version that the calling thread works for; -1: none. */
 int p3_current(void);
 bool p3_on_main_thread(void);
+/* Any version has threads other than its main thread. */
+bool p3_has_threads(void);
 /* Whether the interrupted code holds no lock of libc or core/. own: the version sent the signal itself, so it
  * is in the system call that did it. */
 bool p3_may_leave(const ucontext_t *context, bool own);
@@ -126,8 +128,25 @@ bool p3_child_unseen(int version, siginfo_t *info);
 bool p3_is_child_end(const siginfo_t *info);
 /* SIGCHLD says that the child ended. False: that was seen before. */
 bool p3_child_see(pid_t real);
-void p3_children_ended(int version);
 void p3_children_forked(void);
+/* The following are called with the lock. Version of a child; -1: not known. */
+int p3_child_owner(pid_t real);
+/* Whether waitid's type and id name the process. */
+bool p3_child_is(pid_t real, idtype_t type, id_t id);
+/* The version has a child of that kind. */
+bool p3_child_expected(int version, idtype_t type, id_t id);
+/* Any version has one. */
+bool p3_child_any(void);
+/* One of which there is something to be had from waitid right now; 0: none. */
+pid_t p3_child_ready(int version, idtype_t type, id_t id, int options);
+/* The child has ended and was waited for. True: that was not yet seen. */
+bool p3_child_forget(pid_t real);
+
+/* ---- wait.c ---- */
+/* The calling thread waits no more, as it will never return to where it does. */
+void p3_wait_leave(void);
+void p3_wait_ended(int version);
+void p3_wait_forked(void);
 
 /* Forks a process that is no child of this one, so that no version hears of it: 0 in that process, where all
  * signals are blocked and SIGPIPE is ignored. */

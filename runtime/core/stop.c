@@ -200,6 +200,7 @@ void p3_kick_later(void) { set_timer(1000000); }
 /* The version's thread does nothing any more that the version could notice. */
 static void hear_nothing(void) {
   p3_input_unlock();
+  p3_wait_leave();
   sigset_t all;
   sigfillset(&all);
   if (self)
@@ -474,6 +475,8 @@ void *p3_thread_main(void *argument) {
 
 struct p3_thread *p3_thread_self(void) { return self; }
 
+bool p3_has_threads(void) { return threads != NULL; }
+
 int p3_thread_count(int version) {
   int count = 0;
   struct p3_guard guard;
@@ -549,7 +552,7 @@ void p3_process_ended(int version) {
     stop_threads(version);
   p3_timers_ended(version);
   p3_signals_ended(version);
-  p3_children_ended(version);
+  p3_wait_ended(version);
 }
 
 void p3_stop_forked(void) {
