@@ -190,8 +190,13 @@ static int answer(const struct question *question) {
       continue;
     }
     siginfo_t info;
-    if (ask(P_ALL, 0, &info, kinds | WNOWAIT, NULL) != 0)
-      return errno == ECHILD && answer_at_once(question) == ANSWERED ? 0 : -1;
+    if (ask(P_ALL, 0, &info, kinds | WNOWAIT, NULL) != 0) {
+      int error = errno;
+      if (error == ECHILD && answer_at_once(question) == ANSWERED)
+        return 0;
+      errno = error;
+      return -1;
+    }
     if (settle(question, info.si_pid, kinds))
       return 0;
   }
@@ -226,7 +231,8 @@ int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, s
   if (p3_in_klee())
     return ask(type, id, info, options, usage);
   p3_touch(version);
-  if (!(options & KINDS) || options & ~(KINDS | OTHER_OPTIONS)) {
+  bool known = type == P_ALL || type == P_PID || type == P_PGID || type == P_PIDFD;
+  if (!known || !(options & KINDS) || options & ~(KINDS | OTHER_OPTIONS)) {
     errno = EINVAL;
     return -1;
   }
