@@ -494,6 +494,24 @@ fn afl_finds_has_digit() {
     assert_eq!(finding["engine"], "afl");
 }
 
+/// What the product does not notice, AddressSanitizer does, on an input that went a new way.
+#[test]
+fn afl_is_ended_by_a_crash_that_only_a_sanitizer_sees() {
+    if !has("afl-fuzz") {
+        eprintln!("not run: there is no afl-fuzz");
+        return;
+    }
+    let scratch = pair("heap_overflow");
+    let limits = ["--engine", "afl", "--time", "300"];
+    let template = ["--args", "@arg:8", "--no-stdin"];
+    let (status, stdout, report) = diff(scratch.path(), &[&limits[..], &template].concat());
+    assert_eq!(status, 1, "{stdout}");
+    assert_eq!(visible(&report)[0]["class"], "fixed-crash", "{stdout}");
+    // It did not go on for the time that it had.
+    let seconds = report["engines"][0]["seconds"].as_f64().unwrap();
+    assert!(seconds < 299.0, "{seconds}");
+}
+
 /// Four bytes at once, in a comparison by libc: nobody gets them one by one.
 #[test]
 fn afl_is_told_what_is_compared() {

@@ -396,6 +396,8 @@ impl Sink for Search<'_> {
     }
 
     fn candidates(&mut self, candidates: Vec<Candidate>) -> Result<()> {
+        // Whatever its figures say.
+        self.first_run.get_or_insert_with(Instant::now);
         for reason in [Reason::Difference, Reason::Crash, Reason::Path] {
             let mut inputs: Vec<&Input> = candidates
                 .iter()

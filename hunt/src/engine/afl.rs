@@ -71,14 +71,21 @@ pub(super) fn run(mut harness: Harness, task: &Task, sink: &mut dyn Sink) -> Res
         let default = output.join("default");
         let queue = files(&default.join("queue"));
         report.paths = queue.len() as u64;
-        report.runs = figure(&default, "execs_done").unwrap_or(report.runs);
-        sink.progress(report.runs, report.paths);
         let crashes = [
             files(&default.join("crashes")),
             files(&default.join("hangs")),
         ]
         .concat();
+        // Its statistics come once a minute, its files at once.
+        let known = figure(&default, "execs_done").unwrap_or(0);
+        let named = queue
+            .iter()
+            .chain(&crashes)
+            .filter_map(|path| runs_before(path));
+        report.runs = named.fold(report.runs.max(known), u64::max);
+        sink.progress(report.runs, report.paths);
         harness.collect(task, &crashes, sink)?;
+        let has_new = harness.collect_some(task, &default.join("queue"), sink)?;
         if let Some(status) = status {
             break Some(status);
         }
@@ -96,7 +103,9 @@ pub(super) fn run(mut harness: Harness, task: &Task, sink: &mut dyn Sink) -> Res
             }
             break None;
         }
-        std::thread::sleep(GLANCE);
+        if !has_new {
+            std::thread::sleep(GLANCE);
+        }
     };
     if status.is_some_and(|status| !status.success()) {
         let log = String::from_utf8_lossy(&read(&log)?).into_owned();
@@ -162,6 +171,15 @@ fn finish(mut compiler: Command) -> Result<()> {
     Err(Error::bad_input(name, line.unwrap_or_default()))
 }
 
+/// How many runs AFL++ had made before it kept an input, as the file's name says (`id:000010,...,execs:10851,...`).
+fn runs_before(kept: &Path) -> Option<u64> {
+    let name = kept.file_name()?.to_str()?;
+    let field = name
+        .split(',')
+        .find_map(|part| part.strip_prefix("execs:"))?;
+    field.parse().ok()
+}
+
 /// A figure of AFL++'s statistics.
 fn figure(folder: &Path, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(folder.join("fuzzer_stats")).ok()?;
@@ -169,4 +187,16 @@ fn figure(folder: &Path, name: &str) -> Option<u64> {
         .lines()
         .find(|line| line.split_whitespace().next() == Some(name))?;
     line.split_once(':')?.1.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_in_the_names_of_kept_inputs() {
+        let name = "queue/id:000010,src:000002,time:3655,execs:10851,op:havoc,rep:4,+cov";
+        assert_eq!(runs_before(Path::new(name)), Some(10851));
+        assert_eq!(runs_before(Path::new("queue/README.txt")), None);
+    }
 }

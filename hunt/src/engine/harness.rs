@@ -17,6 +17,10 @@ use std::process::Command;
 /// versions take one after the other. Then the harness finds no partings, but it runs.
 const LARGE: usize = 60_000;
 
+/// So many inputs that went new ways are handed on at a time while the fuzzer runs: whatever it finds besides has to wait
+/// for them.
+const FEW: usize = 8;
+
 /// Folders and files in the engine's directory.
 pub(super) struct Harness {
     pub directory: PathBuf,
@@ -163,6 +167,33 @@ impl Harness {
             let input = task.template().decode(&data);
             candidates.push(Candidate { input, reason });
         }
+    }
+
+    /// Hands on the next inputs that went new ways, while the fuzzer runs: what the product does not notice, such as a
+    /// write behind the end of an object, a version under a sanitizer may. Returns whether there were any.
+    pub(super) fn collect_some(
+        &mut self,
+        task: &Task,
+        folder: &Path,
+        sink: &mut dyn Sink,
+    ) -> Result<bool> {
+        let mut candidates = Vec::new();
+        for path in files(folder) {
+            if candidates.len() == FEW {
+                break;
+            }
+            if self.seen.contains(&path) {
+                continue;
+            }
+            // The fuzzer writes each under a name of its own.
+            self.seen.insert(path.clone());
+            self.take(task, path, Reason::Path, &mut candidates);
+        }
+        let any = !candidates.is_empty();
+        if any {
+            sink.candidates(candidates)?;
+        }
+        Ok(any)
     }
 
     /// Hands on inputs that went new ways, when the fuzzer is done.
