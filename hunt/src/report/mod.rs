@@ -357,12 +357,13 @@ impl Report {
             .any(|f| f.class.is_visible() && f.accepted.is_some());
         let failed =
             !self.interrupted && self.engines.iter().all(|engine| engine.failure.is_some());
+        let has_run = self.has_run();
         let complete = self.engines.iter().find(|engine| engine.complete);
         let bounds: Vec<String> = self.engines.iter().map(EngineReport::bound_text).collect();
         self.bound = (!bounds.is_empty()).then(|| bounds.join("; "));
         self.verdict = match complete {
             _ if has_findings => Verdict::Different,
-            _ if failed => Verdict::Inconclusive,
+            _ if failed || !has_run => Verdict::Inconclusive,
             // A difference that the versions alone do not show may be one all the same.
             Some(engine) if self.unconfirmed == 0 && !accepted => {
                 self.bound.clone_from(&engine.bound);
@@ -371,6 +372,11 @@ impl Report {
             _ if self.interrupted => Verdict::Inconclusive,
             _ => Verdict::NoneFound,
         };
+    }
+
+    /// Whether any engine has run the product at all.
+    fn has_run(&self) -> bool {
+        self.engines.iter().any(|engine| engine.runs > 0)
     }
 
     /// The exit status of a command that ends with this report.
@@ -404,6 +410,9 @@ impl Report {
             }
             Verdict::Inconclusive if self.interrupted => {
                 format!("inconclusive: interrupted; no difference found within: {bound}")
+            }
+            Verdict::Inconclusive if self.engines.iter().any(|e| e.failure.is_none()) => {
+                format!("inconclusive: no engine made a run; no difference found within: {bound}")
             }
             Verdict::Inconclusive => "inconclusive: the engine failed".to_string(),
         }
@@ -513,6 +522,21 @@ mod tests {
             (Verdict::Inconclusive, 5)
         );
         assert!(stopped.sentence().starts_with("inconclusive: interrupted;"));
+        let mut idle = report(vec![EngineReport {
+            runs: 0,
+            ..engine(false, None)
+        }]);
+        assert_eq!(
+            (idle.verdict, idle.exit_status()),
+            (Verdict::Inconclusive, 5)
+        );
+        assert!(idle
+            .sentence()
+            .starts_with("inconclusive: no engine made a run;"));
+        // Other engines that did are enough.
+        idle.engines.push(engine(false, None));
+        idle.judge();
+        assert_eq!(idle.verdict, Verdict::NoneFound);
         let mut doubtful = report(vec![engine(true, None)]);
         doubtful.unconfirmed = 1;
         doubtful.judge();
