@@ -101,11 +101,11 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<R
         None => None,
     };
     let (programs, warnings) = building.finish()?;
-    for warning in &warnings {
-        watch.warn(warning);
-    }
 
     let mut search = Search::new(options, &programs, watch);
+    for warning in &warnings {
+        search.warn(warning);
+    }
     search.begin()?;
     let mut engines = Vec::new();
     let mut left = options.time;
@@ -194,6 +194,8 @@ struct Search<'a> {
     first_run: Option<Instant>,
     last_new: Instant,
     known: HashSet<Key>,
+    /// What the user was told, each once.
+    warnings: Vec<String>,
 }
 
 impl<'a> Search<'a> {
@@ -213,6 +215,7 @@ impl<'a> Search<'a> {
             first_run: None,
             last_new: Instant::now(),
             known: HashSet::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -372,6 +375,7 @@ impl<'a> Search<'a> {
             interrupted: self.watch.is_interrupted(),
             engines,
             findings,
+            warnings: self.warnings.clone(),
             matched_expectations: matched,
             stale_expectations: stale,
         };
@@ -438,5 +442,12 @@ impl Sink for Search<'_> {
 
     fn observer(&mut self) -> &mut dyn Observer {
         self.watch.observer()
+    }
+
+    fn warn(&mut self, text: &str) {
+        if !self.warnings.iter().any(|known| known == text) {
+            self.watch.warn(text);
+            self.warnings.push(text.to_string());
+        }
     }
 }

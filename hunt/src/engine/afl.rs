@@ -28,10 +28,14 @@ pub(super) fn start(
     libraries: &[Sanitizer],
     directory: &Path,
     observe: &mut dyn Observer,
-) -> Result<(Harness, Background<()>)> {
+) -> Result<(Harness, Background<Vec<String>>)> {
     let harness = Harness::merge(sources, directory, observe)?;
     let (compiler, linker) = build(sources, libraries, &harness)?;
-    let build = Background::start(|| finish(compiler).and_then(|()| finish(linker)));
+    let build = Background::start(|| {
+        finish(compiler)?;
+        finish(linker)?;
+        Ok(Vec::new())
+    });
     Ok((harness, build))
 }
 

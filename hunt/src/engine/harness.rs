@@ -26,6 +26,8 @@ pub(super) struct Harness {
     pub directory: PathBuf,
     /// Inputs to begin with; libFuzzer adds what it finds worth keeping.
     pub corpus: PathBuf,
+    /// What merging it had to say.
+    pub warnings: Vec<String>,
     findings: PathBuf,
     seen: HashSet<PathBuf>,
 }
@@ -39,7 +41,8 @@ impl Harness {
     ) -> Result<Harness> {
         let directory =
             std::path::absolute(directory).map_err(|e| Error::bad_input(directory, e))?;
-        let harness = Harness {
+        let mut harness = Harness {
+            warnings: Vec::new(),
             corpus: directory.join("corpus"),
             findings: directory.join("findings"),
             seen: HashSet::new(),
@@ -55,8 +58,8 @@ impl Harness {
             checks: with_divergence(sources.merge.checks)?,
             ..sources.merge.clone()
         };
-        let woven = write_product(&harness.product(), &options, observe)?;
-        if woven.product_size.continuation > LARGE {
+        let mut merged = write_product(&harness.product(), &options, observe)?;
+        if merged.product_size.continuation > LARGE {
             let options = Options {
                 checks: sources.merge.checks,
                 weave: WeaveOptions {
@@ -65,8 +68,9 @@ impl Harness {
                 },
                 ..options
             };
-            write_product(&harness.product(), &options, observe)?;
+            merged = write_product(&harness.product(), &options, observe)?;
         }
+        harness.warnings = merged.warnings;
         Ok(harness)
     }
 

@@ -60,7 +60,10 @@ pub(super) fn run(task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
     let mut report = EngineReport::new(Engine::Klee);
     let deadline = Instant::now() + task.time;
     let product = task.directory.join("product.bc");
-    write_product(&product, &task.sources.merge, sink.observer())?;
+    let merged = write_product(&product, &task.sources.merge, sink.observer())?;
+    for warning in &merged.warnings {
+        sink.warn(warning);
+    }
     let entry = call::entry(&task.sources.merge, sink.observer())?;
     let (seeded, all): (BTreeSet<usize>, Vec<usize>) = match &entry {
         Some(entry) => {

@@ -27,10 +27,10 @@ pub(super) fn start(
     libraries: &[Sanitizer],
     directory: &Path,
     observe: &mut dyn Observer,
-) -> Result<(Harness, Background<()>)> {
+) -> Result<(Harness, Background<Vec<String>>)> {
     let harness = Harness::merge(sources, directory, observe)?;
     let job = harness.job(sources, libraries, observe)?;
-    let build = Background::start(|| job.run().map(drop));
+    let build = Background::start(|| job.run());
     Ok((harness, build))
 }
 

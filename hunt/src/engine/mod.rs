@@ -148,6 +148,9 @@ pub trait Sink {
 
     /// Who is told what merges and builds do.
     fn observer(&mut self) -> &mut dyn Observer;
+
+    /// Something that the user should know; each text is said once.
+    fn warn(&mut self, text: &str);
 }
 
 /// What an engine did.
@@ -190,7 +193,7 @@ impl EngineReport {
 pub struct Started {
     engine: Engine,
     /// None: it builds nothing.
-    harness: Option<(Harness, Background<()>)>,
+    harness: Option<(Harness, Background<Vec<String>>)>,
 }
 
 /// Merges what an engine needs, in `directory`, and begins to build it. `libraries` are the sanitizers that the versions were
@@ -217,7 +220,10 @@ impl Started {
         let mut report = match self.harness {
             None => klee::run(task, sink)?,
             Some((harness, build)) => {
-                build.finish()?;
+                let of_build = build.finish()?;
+                for warning in harness.warnings.iter().chain(&of_build) {
+                    sink.warn(warning);
+                }
                 harness.write_seeds(task)?;
                 match self.engine {
                     Engine::Afl => afl::run(harness, task, sink)?,

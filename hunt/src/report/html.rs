@@ -492,7 +492,9 @@ fn engines(page: &mut String, report: &Report) {
     if let Some(bound) = &report.bound {
         put(page, &format!("<p class=\"facts\">{}</p>", escaped(bound)));
     }
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = Vec::new();
+    let warnings = report.warnings.iter();
+    remarks.extend(warnings.map(|warning| format!("warning: {warning}")));
     if report.unexamined > 0 {
         remarks.push(format!(
             "{} more inputs were proposed and not examined",

@@ -53,6 +53,9 @@ pub struct Report {
     pub interrupted: bool,
     pub engines: Vec<EngineReport>,
     pub findings: Vec<Finding>,
+    /// What merging and building the programs had to say.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     pub matched_expectations: Vec<String>,
     /// Expectations that accepted nothing.
     pub stale_expectations: Vec<String>,
@@ -478,6 +481,7 @@ mod tests {
             interrupted: false,
             engines,
             findings: Vec::new(),
+            warnings: Vec::new(),
             matched_expectations: Vec::new(),
             stale_expectations: Vec::new(),
         };
