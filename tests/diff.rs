@@ -262,6 +262,45 @@ fn an_equivalent_refactoring_is_called_so_with_its_bound() {
     assert!(stdout.starts_with(sentence), "{stdout}");
 }
 
+/// All paths say nothing of a specification that is on none of them.
+#[test]
+fn a_specification_that_no_path_reaches_is_not_proven() {
+    if !has_klee() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <p3.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int n = argc;
+  if (argc > LEAST)
+    pp_assert(PP1(n) == PP2(n));
+  puts("done");
+  return 0;
+}
+"#;
+    fs::write(directory.join("dead.c"), source).unwrap();
+    assert_eq!(call(directory, &["header", "-o", "p3.h"]).0, 0);
+    let arguments = ["--engine", "klee", "--args", "@arg:1", "--no-stdin"];
+    for (least, verdict) in [("1", "equivalent-within-bound"), ("5", "none-found")] {
+        let least = format!("-DLEAST={least}");
+        for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+            compile(directory, "dead.c", version, file, &["-g", "-I.", &least]);
+        }
+        let (status, stdout, report) = diff(directory, &arguments);
+        assert_eq!(
+            (status, &report["verdict"]),
+            (0, &verdict.into()),
+            "{stdout}"
+        );
+        let is_dead = verdict == "none-found";
+        let says = stdout.contains("; never evaluated: PP1(n) == PP2(n) at dead.c:7 / dead.c:7\n");
+        assert_eq!(says, is_dead, "{stdout}");
+    }
+}
+
 #[test]
 fn only_the_empty_input_differs() {
     let Some((_scratch, status, stdout, report)) = klee("empty_input", &["--max-stdin", "2"])

@@ -6,7 +6,7 @@
 use crate::input::Input;
 use crate::place::Place;
 use crate::process::Ended;
-use crate::programs::{Account, Checked, FailedSpec, Parting, Programs};
+use crate::programs::{Account, Checked, Parting, Programs, Specification};
 use p3_passes::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -173,7 +173,7 @@ impl Examined {
     }
 
     /// The specifications that do not hold.
-    pub fn failed_specs(&self) -> &[FailedSpec] {
+    pub fn failed_specs(&self) -> &[Specification] {
         let account = self.account.as_ref();
         account.map_or(&[], |account| &account.failed)
     }
@@ -307,7 +307,7 @@ impl fmt::Display for Parting {
     }
 }
 
-impl fmt::Display for FailedSpec {
+impl fmt::Display for Specification {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{} at ", self.text)?;
         write_places(f, &self.places)
@@ -381,7 +381,7 @@ mod tests {
     fn specifications_and_what_counts_as_output() {
         let fine = || ended(Status::Exit(0), "a");
         let mut found = examined(fine(), ended(Status::Exit(0), "b"));
-        let failed = FailedSpec {
+        let failed = Specification {
             text: "PP1(n) == PP2(n)".into(),
             places: vec![Some(Place::new("a.c", 3)), None],
         };

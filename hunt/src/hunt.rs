@@ -5,7 +5,7 @@ use crate::examine::{examine, Class, Examined, Identity};
 use crate::expect::Expectations;
 use crate::input::Input;
 use crate::minimise::Minimiser;
-use crate::programs::{Parting, Programs, Sources};
+use crate::programs::{Account, Parting, Programs, Sources, Specification};
 use crate::report::{self, Finding, Report, Verdict};
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
@@ -71,6 +71,8 @@ pub const PROGRAMS: &str = "programs";
 pub const ENGINES: &str = "engines";
 /// Of inputs that an engine gives for one reason at a time, so many are examined.
 const MANY: usize = 24;
+/// How long inputs that nobody examines may be run only to see whether they reach a specification.
+const SPECIFICATIONS: Duration = Duration::from_secs(30);
 /// At most so many findings are minimised and reported.
 const MAX_FINDINGS: usize = 100;
 /// How long minimising one finding may take ...
@@ -194,6 +196,8 @@ struct Search<'a> {
     first_run: Option<Instant>,
     last_new: Instant,
     known: HashSet<Key>,
+    /// Specifications of the program, and whether any input has reached them.
+    specifications: BTreeMap<Specification, bool>,
     /// What the user was told, each once.
     warnings: Vec<String>,
 }
@@ -215,6 +219,7 @@ impl<'a> Search<'a> {
             first_run: None,
             last_new: Instant::now(),
             known: HashSet::new(),
+            specifications: BTreeMap::new(),
             warnings: Vec::new(),
         }
     }
@@ -245,6 +250,7 @@ impl<'a> Search<'a> {
         }
         self.examined += 1;
         let examined = examine(self.programs, input)?;
+        self.note_specifications(examined.account.as_ref());
         let class = examined.class();
         if !class.is_some_and(Class::is_visible) {
             if examined.is_stable {
@@ -265,6 +271,43 @@ impl<'a> Search<'a> {
                 engine: self.engine,
                 after: self.start.elapsed(),
             });
+        }
+        Ok(())
+    }
+
+    /// Keeps in mind which specifications were computed.
+    fn note_specifications(&mut self, account: Option<&Account>) {
+        let all = account.map_or(&[][..], |account| &account.specifications);
+        for (specification, is_evaluated) in all {
+            match self.specifications.get_mut(specification) {
+                Some(known) => *known |= is_evaluated,
+                None => {
+                    self.specifications
+                        .insert(specification.clone(), *is_evaluated);
+                }
+            }
+        }
+    }
+
+    /// Those that no input has reached.
+    fn unevaluated(&self) -> impl Iterator<Item = &Specification> {
+        let unevaluated = self.specifications.iter().filter(|(_, known)| !**known);
+        unevaluated.map(|(specification, _)| specification)
+    }
+
+    /// Runs the product on inputs until every specification was computed: KLEE's word that all paths are fine is
+    /// worth nothing for one that is on none of them.
+    fn reach_specifications(&mut self, candidates: &[Candidate]) -> Result<()> {
+        let start = Instant::now();
+        for candidate in candidates {
+            let is_done = self.unevaluated().next().is_none() || start.elapsed() > SPECIFICATIONS;
+            if is_done || self.watch.is_interrupted() {
+                break;
+            }
+            if !self.seen.contains(&candidate.input) {
+                let account = self.programs.account(&candidate.input)?;
+                self.note_specifications(account.as_ref());
+            }
         }
         Ok(())
     }
@@ -375,6 +418,7 @@ impl<'a> Search<'a> {
             interrupted: self.watch.is_interrupted(),
             engines,
             findings,
+            unevaluated: self.unevaluated().cloned().collect(),
             warnings: self.warnings.clone(),
             matched_expectations: matched,
             stale_expectations: stale,
@@ -421,7 +465,7 @@ impl Sink for Search<'_> {
                 self.examine(input, reason)?;
             }
         }
-        Ok(())
+        self.reach_specifications(&candidates)
     }
 
     fn wants_more(&self) -> bool {

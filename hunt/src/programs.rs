@@ -118,9 +118,9 @@ pub struct Parting {
     pub places: Vec<Option<Place>>,
 }
 
-/// A specification that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct FailedSpec {
+/// What the program, or the user, says of its versions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Specification {
     /// The relation.
     pub text: String,
     /// One per version; none if it names none there.
@@ -143,7 +143,9 @@ pub struct Account {
     /// Which calls wrote what differs first.
     pub write: Option<Parting>,
     /// Specifications that do not hold.
-    pub failed: Vec<FailedSpec>,
+    pub failed: Vec<Specification>,
+    /// All that there are (not assumptions), and whether the versions have computed them on this input.
+    pub specifications: Vec<(Specification, bool)>,
     /// An assumption does not hold: the input is of no interest.
     pub is_excluded: bool,
     /// What differs of what the program calls its output; none: it does not say what that is.
@@ -388,7 +390,21 @@ struct ReportedSpec {
     kind: String,
     spec: String,
     places: Vec<Option<String>>,
+    evaluated: u64,
     failed: u64,
+}
+
+impl ReportedSpec {
+    fn is_assumed(&self) -> bool {
+        self.kind == "assume"
+    }
+
+    fn specification(&self) -> Specification {
+        Specification {
+            text: self.spec.clone(),
+            places: places(&self.places),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -428,16 +444,15 @@ impl From<ProductReport> for Account {
             places: places(&sites),
         });
         let failed = report.spec.iter().filter(|spec| spec.failed > 0);
-        let (assumed, asserted): (Vec<_>, Vec<_>) = failed.partition(|spec| spec.kind == "assume");
-        let mut failed: Vec<FailedSpec> = asserted
+        let (assumed, asserted): (Vec<_>, Vec<_>) = failed.partition(|spec| spec.is_assumed());
+        let mut failed: Vec<Specification> = asserted
             .into_iter()
-            .map(|spec| FailedSpec {
-                text: spec.spec.clone(),
-                places: places(&spec.places),
-            })
+            .map(ReportedSpec::specification)
             .collect();
+        let asserted = report.spec.iter().filter(|spec| !spec.is_assumed());
+        let specifications = asserted.map(|spec| (spec.specification(), spec.evaluated > 0));
         if failed.is_empty() && report.checks.spec.verdict == "fail" {
-            failed.push(FailedSpec {
+            failed.push(Specification {
                 text: "a specification in a product function".to_string(),
                 places: Vec::new(),
             });
@@ -452,6 +467,7 @@ impl From<ProductReport> for Account {
             partings: partings.map(parting).collect(),
             write,
             failed,
+            specifications: specifications.collect(),
             is_excluded: !assumed.is_empty(),
             outputs: (!report.outputs.is_empty()).then(|| different.collect()),
         }

@@ -10,7 +10,7 @@ use crate::examine::{Class, Crash, Examined};
 use crate::expect;
 use crate::input::{write as write_file, Input, JsonBytes};
 use crate::place::{Place, Sources};
-use crate::programs::{internal, DifferentOutput, FailedSpec, Parting, Programs};
+use crate::programs::{internal, DifferentOutput, Parting, Programs, Specification};
 use crate::sanitizer::SanitizerReport;
 use p3_passes::Result;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ pub struct Report {
     pub interrupted: bool,
     pub engines: Vec<EngineReport>,
     pub findings: Vec<Finding>,
+    /// Specifications that the versions have computed on none of the inputs.
+    #[serde(default)]
+    pub unevaluated: Vec<Specification>,
     /// What merging and building the programs had to say.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -93,7 +96,7 @@ pub struct Finding {
     /// All places where they parted, in the order in which they did; none if that is not known.
     pub partings: Option<Vec<Parting>>,
     /// The specifications that do not hold.
-    pub failed_specs: Vec<FailedSpec>,
+    pub failed_specs: Vec<Specification>,
     pub versions: Vec<VersionReport>,
     /// Where each stream of the second version first differs from the first's.
     pub differences: Vec<Difference>,
@@ -367,8 +370,9 @@ impl Report {
         self.verdict = match complete {
             _ if has_findings => Verdict::Different,
             _ if failed || !has_run => Verdict::Inconclusive,
-            // A difference that the versions alone do not show may be one all the same.
-            Some(engine) if self.unconfirmed == 0 && !accepted => {
+            // A difference that the versions alone do not show may be one all the same; and all paths say nothing of a
+            // specification that is on none of them.
+            Some(engine) if self.unconfirmed == 0 && !accepted && self.unevaluated.is_empty() => {
                 self.bound.clone_from(&engine.bound);
                 Verdict::EquivalentWithinBound
             }
@@ -399,15 +403,20 @@ impl Report {
             .iter()
             .filter(|f| f.class.is_visible() && f.accepted.is_some())
             .count();
+        let unevaluated: String = self
+            .unevaluated
+            .iter()
+            .map(|specification| format!("; never evaluated: {specification}"))
+            .collect();
         match self.verdict {
             Verdict::Different => match self.new_findings().count() {
                 1 => "1 difference".to_string(),
                 count => format!("{count} differences"),
             },
             Verdict::NoneFound if accepted > 0 => {
-                format!("no difference but {accepted} accepted found within: {bound}")
+                format!("no difference but {accepted} accepted found within: {bound}{unevaluated}")
             }
-            Verdict::NoneFound => format!("no difference found within: {bound}"),
+            Verdict::NoneFound => format!("no difference found within: {bound}{unevaluated}"),
             Verdict::EquivalentWithinBound => {
                 format!("equivalent on {bound}: KLEE finished every path")
             }
@@ -481,6 +490,7 @@ mod tests {
             interrupted: false,
             engines,
             findings: Vec::new(),
+            unevaluated: Vec::new(),
             warnings: Vec::new(),
             matched_expectations: Vec::new(),
             stale_expectations: Vec::new(),
@@ -526,6 +536,15 @@ mod tests {
             (Verdict::Inconclusive, 5)
         );
         assert!(stopped.sentence().starts_with("inconclusive: interrupted;"));
+        let mut dead = report(vec![engine(true, None)]);
+        dead.unevaluated.push(Specification {
+            text: "PP1(n) == PP2(n)".into(),
+            places: vec![Some(Place::new("a.c", 3)), None],
+        });
+        dead.judge();
+        assert_eq!(dead.verdict, Verdict::NoneFound);
+        let end = "; never evaluated: PP1(n) == PP2(n) at a.c:3 / -";
+        assert!(dead.sentence().ends_with(end), "{}", dead.sentence());
         let mut idle = report(vec![EngineReport {
             runs: 0,
             ..engine(false, None)
