@@ -575,6 +575,45 @@ fn afl_compares_functions_of_libraries() {
     assert!(named.starts_with("checksum(data = "), "{named}");
 }
 
+/// Much more than anybody keeps is written before the place that differs.
+#[test]
+fn differences_behind_a_hundred_megabytes() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stdio.h>
+int main(int argc, char **argv) {
+  for (int i = 0; i < 20000000; i++)
+    fputs(i == 19000000 && argc > 1 && argv[1][0] == 'x' && V == 2 ? "lime\n" : "line\n", stdout);
+  return 0;
+}
+"#;
+    fs::write(directory.join("long.c"), source).unwrap();
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "long.c", version, file, &["-g", "-O1"]);
+    }
+    let arguments = [
+        "--args",
+        "@arg:1",
+        "--no-stdin",
+        "--seed",
+        "x",
+        "--time",
+        "1",
+    ];
+    let (status, stdout, report) =
+        diff(directory, &[&arguments[..], &["--timeout", "60"]].concat());
+    assert_eq!(status, 1, "{stdout}");
+    let finding = visible(&report)[0];
+    let difference = &finding["differences"][0];
+    assert_eq!(difference["offset"], 5 * 19000000 + 2, "{difference}");
+    assert_eq!(difference["line"], 19000001, "{difference}");
+    let longer = &finding["versions"][1]["longer"][0];
+    assert_eq!(longer["length"], 5 * 20000000, "{longer}");
+    let page = fs::metadata(directory.join("out/report.html")).unwrap();
+    assert!(page.len() < 200_000, "{}", page.len());
+}
+
 #[test]
 fn what_counts_as_output_is_what_the_program_says() {
     let scratch = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 //! What an engine reports is only a reason to look: a difference counts if the versions, built separately, show
 //! it, and if each of them does the same when it is run again.
 
+use crate::captured::Captured;
 use crate::input::Input;
 use crate::place::Place;
 use crate::process::Ended;
@@ -118,7 +119,7 @@ pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
             (0..count).map(|v| programs.run_checked(v, input)).collect()
         });
         let plain: Vec<_> = (0..count)
-            .map(|v| programs.run_plain(v, input))
+            .map(|v| programs.run_plain(v, input, [None, None]))
             .collect::<Result<_>>()?;
         let account = programs.account(input)?;
         let panicked = |_| Error::internal("examine", "a thread ended by a panic");
@@ -131,10 +132,20 @@ pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
         account,
         is_stable: true,
     };
-    if examined.plain.windows(2).any(|pair| pair[0] != pair[1]) {
+    if examined
+        .plain
+        .windows(2)
+        .any(|pair| !pair[0].is_same(&pair[1]))
+    {
+        // The second run keeps what lies behind the beginning of long outputs.
+        let block = |output: fn(&Ended) -> &Captured| {
+            output(&examined.plain[0]).differing_block(output(&examined.plain[1]))
+        };
+        let windows = [block(|e| &e.stdout), block(|e| &e.stderr)];
         for version in 0..count {
-            let again = programs.run_plain(version, input)?;
-            examined.is_stable &= again == examined.plain[version];
+            let again = programs.run_plain(version, input, windows)?;
+            examined.is_stable &= again.is_same(&examined.plain[version]);
+            examined.plain[version] = again;
         }
     }
     if examined.rests_on_account() {
@@ -155,7 +166,7 @@ impl Examined {
                 function: report.function.clone(),
             });
         }
-        let status = [&plain.status, &checked.ended.status]
+        let status = [&plain.status, &checked.status]
             .into_iter()
             .find(|status| status.is_crash())?;
         Some(Crash {
@@ -192,10 +203,9 @@ impl Examined {
 
     /// Which of standard output, standard error, status and what the program calls its output differ.
     pub fn differing(&self) -> Vec<&'static str> {
-        let differs = |what: fn(&Ended, &Ended) -> bool| {
-            self.plain[1..]
-                .iter()
-                .any(|other| what(&self.plain[0], other))
+        let differs = |output: fn(&Ended) -> &Captured| {
+            let mut others = self.plain[1..].iter();
+            others.any(|other| !self.plain[0].has_same(other, output))
         };
         let mut differing = Vec::new();
         let chosen = self
@@ -205,13 +215,14 @@ impl Examined {
         if chosen.is_some_and(|outputs| !outputs.is_empty()) {
             differing.push("pp_output");
         }
-        if chosen.is_none() && differs(|a, b| a.stdout != b.stdout) {
+        if chosen.is_none() && differs(|ended| &ended.stdout) {
             differing.push("stdout");
         }
-        if chosen.is_none() && differs(|a, b| a.stderr != b.stderr) {
+        if chosen.is_none() && differs(|ended| &ended.stderr) {
             differing.push("stderr");
         }
-        if differs(|a, b| a.status != b.status) {
+        let others = &self.plain[1..];
+        if others.iter().any(|e| e.status != self.plain[0].status) {
             differing.push("status");
         }
         differing
@@ -334,14 +345,14 @@ mod tests {
     fn ended(status: Status, stdout: &str) -> Ended {
         Ended {
             status,
-            stdout: stdout.into(),
-            stderr: Vec::new(),
+            stdout: Captured::from(stdout.as_bytes()),
+            stderr: Captured::default(),
         }
     }
 
     fn examined(old: Ended, new: Ended) -> Examined {
         let checked = |ended: &Ended| Checked {
-            ended: ended.clone(),
+            status: ended.status.clone(),
             report: None,
         };
         Examined {

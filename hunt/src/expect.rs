@@ -13,6 +13,7 @@
 //! A finding is accepted if its place is, or if everything in which the versions differ is: each stream and the
 //! status.
 
+use crate::captured::Captured;
 use crate::examine::{Class, Examined};
 use crate::input::read;
 use crate::place::Place;
@@ -181,10 +182,13 @@ impl Kind {
     }
 }
 
-/// Whether all lines that only one side has match its pattern.
-fn lines_match(patterns: &[Regex; 2], old: &[u8], new: &[u8]) -> bool {
+/// Whether all lines that only one side has match its pattern. Nobody accepts what was not kept.
+fn lines_match(patterns: &[Regex; 2], old: &Captured, new: &Captured) -> bool {
+    if !old.is_whole() || !new.is_whole() {
+        return false;
+    }
     let lines = |text| <[u8]>::split_inclusive(text, |b| *b == b'\n').collect::<Vec<_>>();
-    let (old, new) = (lines(old), lines(new));
+    let (old, new) = (lines(old.head()), lines(new.head()));
     let matches = |pattern: &Regex, lines: &[&[u8]]| {
         let mut lines = lines
             .iter()
@@ -211,12 +215,12 @@ mod tests {
         let plain: Vec<Ended> = [0, 1]
             .map(|i| Ended {
                 status: Status::Exit(statuses[i]),
-                stdout: outputs[i].into(),
-                stderr: Vec::new(),
+                stdout: Captured::from(outputs[i].as_bytes()),
+                stderr: Captured::default(),
             })
             .into();
         let checked = plain.iter().map(|ended| Checked {
-            ended: ended.clone(),
+            status: ended.status.clone(),
             report: None,
         });
         Examined {

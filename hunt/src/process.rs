@@ -1,8 +1,9 @@
 //! Runs a program on an input, alone, and keeps what it did.
 //!
 //! It runs in a directory of its own, which has the input's files, as the leader of a process group that does not
-//! outlive the run, and its outputs are pipes. Both versions get the same name and the same environment.
+//! outlive the run, and its outputs are pipes, of which no more is kept than [`Captured`] does. Both versions get the same name and the same environment.
 
+use crate::captured::Captured;
 use crate::input::{file_name, write, Input};
 use p3_passes::execute::{kill_group, lead_group};
 use p3_passes::{Error, Result};
@@ -18,8 +19,6 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// More output than this ends a run: nobody could look at it.
-const MAX_OUTPUT: usize = 16 << 20;
 /// The largest file that a program may write.
 const MAX_FILE: u64 = 64 << 20;
 
@@ -95,8 +94,30 @@ fn signal_name(number: i32) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     pub status: Status,
-    pub stdout: Vec<u8>,
-    pub stderr: Vec<u8>,
+    pub stdout: Captured,
+    pub stderr: Captured,
+}
+
+impl Ended {
+    /// Whether it was killed while it might have written more.
+    fn is_cut(&self) -> bool {
+        matches!(self.status, Status::TimedOut | Status::TooMuchOutput)
+    }
+
+    /// Whether one of the outputs of both is the same. How far a program came before it was killed says nothing if it
+    /// writes without end.
+    pub fn has_same(&self, other: &Ended, output: fn(&Ended) -> &Captured) -> bool {
+        let (ours, theirs) = (output(self), output(other));
+        let is_endless = self.is_cut() && other.is_cut() && !ours.is_whole() && !theirs.is_whole();
+        ours == theirs || is_endless && ours.agrees(theirs)
+    }
+
+    /// Whether both have done the same.
+    pub fn is_same(&self, other: &Ended) -> bool {
+        self.status == other.status
+            && self.has_same(other, |ended| &ended.stdout)
+            && self.has_same(other, |ended| &ended.stderr)
+    }
 }
 
 /// How to run a program.
@@ -116,6 +137,11 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// Runs it.
     pub fn run(&self) -> Result<Ended> {
+        self.run_keeping([None, None])
+    }
+
+    /// Runs it; of standard output and standard error, what follows these offsets is kept besides the beginning.
+    pub(crate) fn run_keeping(&self, windows: [Option<u64>; 2]) -> Result<Ended> {
         let scratch = tempfile::tempdir().map_err(|e| Error::bad_input(std::env::temp_dir(), e))?;
         let directory = scratch.path().join("run");
         fs::create_dir(&directory).map_err(|e| Error::bad_input(&directory, e))?;
@@ -142,7 +168,7 @@ impl Run<'_> {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let mut child = spawn(&mut command)
             .map_err(|e| Error::bad_input(self.program, format!("cannot run: {e}")))?;
-        let ended = attend(&mut child, self.timeout);
+        let ended = attend(&mut child, self.timeout, windows);
         kill_group(&child);
         let status = child.wait();
         let broken = |e: io::Error| Error::internal("process", format!("cannot wait: {e}"));
@@ -177,12 +203,12 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
 }
 
 /// Reads the child's outputs until it has ended. The status is the child's own if it is `exit -1`.
-fn attend(child: &mut Child, timeout: Duration) -> io::Result<Ended> {
+fn attend(child: &mut Child, timeout: Duration, windows: [Option<u64>; 2]) -> io::Result<Ended> {
     let deadline = Instant::now() + timeout;
     let pid = Pid::from_raw(child.id() as i32).ok_or(io::ErrorKind::NotFound)?;
     let gone = pidfd_open(pid, PidfdFlags::empty())?;
-    let mut stdout = Output::of(child.stdout.take());
-    let mut stderr = Output::of(child.stderr.take());
+    let mut stdout = Output::of(child.stdout.take(), windows[0]);
+    let mut stderr = Output::of(child.stderr.take(), windows[1]);
     let mut status = None;
     while status.is_none() {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -207,8 +233,12 @@ fn attend(child: &mut Child, timeout: Duration) -> io::Result<Ended> {
         drop(fds);
         // What it wrote before its end is in the pipes.
         while stdout.read_some()? | stderr.read_some()? {
-            if stdout.data.len().max(stderr.data.len()) > MAX_OUTPUT {
+            if !stdout.has_room || !stderr.has_room {
                 status = Some(Status::TooMuchOutput);
+                break;
+            }
+            // It may write faster than anybody reads.
+            if !has_ended && Instant::now() > deadline {
                 break;
             }
         }
@@ -226,14 +256,18 @@ fn attend(child: &mut Child, timeout: Duration) -> io::Result<Ended> {
 /// One of the child's outputs, up to its end.
 struct Output<R> {
     pipe: Option<R>,
-    data: Vec<u8>,
+    data: Captured,
+    has_room: bool,
+    buffer: Vec<u8>,
 }
 
 impl<R: Read + AsFd> Output<R> {
-    fn of(pipe: Option<R>) -> Output<R> {
+    fn of(pipe: Option<R>, window: Option<u64>) -> Output<R> {
         Output {
             pipe,
-            data: Vec::new(),
+            data: Captured::keep_from(window),
+            has_room: true,
+            buffer: vec![0; 1 << 16],
         }
     }
 
@@ -253,9 +287,8 @@ impl<R: Read + AsFd> Output<R> {
         if fds[0].revents().is_empty() {
             return Ok(false);
         }
-        let mut buffer = [0; 1 << 16];
-        let size = pipe.read(&mut buffer)?;
-        self.data.extend_from_slice(&buffer[..size]);
+        let size = pipe.read(&mut self.buffer)?;
+        self.has_room &= self.data.push(&self.buffer[..size]);
         if size == 0 {
             self.pipe = None;
         }
@@ -293,8 +326,8 @@ mod tests {
         };
         let ended = sh("cat - A; printf %s \"$1\" >&2; exit 3", &input, 5000);
         assert_eq!(ended.status, Status::Exit(3));
-        assert_eq!(ended.stdout, b"in\nfile\n");
-        assert_eq!(ended.stderr, b"\xff");
+        assert_eq!(ended.stdout.head(), b"in\nfile\n");
+        assert_eq!(ended.stderr.head(), b"\xff");
     }
 
     #[test]
@@ -304,12 +337,16 @@ mod tests {
         assert_eq!(crash.status, Status::Signal("SEGV".into()));
         assert!(crash.status.is_crash());
         assert_eq!(sh("sleep 60", &none, 100).status, Status::TimedOut);
-        assert_eq!(sh("yes", &none, 20_000).status, Status::TooMuchOutput);
+        let endless = sh("yes", &none, 300);
+        assert_eq!(endless.status, Status::TimedOut);
+        assert!(!endless.stdout.is_whole());
+        assert!(endless.is_same(&sh("yes", &none, 400)));
+        assert!(!endless.is_same(&sh("yes no", &none, 300)));
         // Somebody else still has the pipe.
         let left = Instant::now();
         let background = sh("echo a; sleep 60 & exit 1", &none, 20_000);
         assert_eq!(background.status, Status::Exit(1));
-        assert_eq!(background.stdout, b"a\n");
+        assert_eq!(background.stdout.head(), b"a\n");
         assert!(left.elapsed() < Duration::from_secs(10));
     }
 }

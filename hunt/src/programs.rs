@@ -5,7 +5,7 @@
 
 use crate::input::{read, write, Input};
 use crate::place::Place;
-use crate::process::{Ended, Run};
+use crate::process::{Ended, Run, Status};
 use crate::sanitizer::{self, SanitizerReport};
 use crate::template::{Template, Word};
 use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
@@ -102,7 +102,7 @@ pub enum Build {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// How it ended.
-    pub ended: Ended,
+    pub status: Status,
     /// What the sanitizers said.
     pub report: Option<SanitizerReport>,
 }
@@ -289,6 +289,7 @@ impl Programs {
         path: &Path,
         input: &Input,
         variables: Vec<(&'static str, OsString)>,
+        windows: [Option<u64>; 2],
     ) -> Result<Ended> {
         Run {
             program: path,
@@ -297,12 +298,12 @@ impl Programs {
             timeout: Duration::from_millis(self.timeout),
             variables,
         }
-        .run()
+        .run_keeping(windows)
     }
 
     /// How the version called its entry function, as it says itself in its first line.
     pub fn call(&self, ended: &Ended) -> Option<String> {
-        let line = ended.stdout.split(|b| *b == b'\n').next()?;
+        let line = ended.stdout.head().split(|b| *b == b'\n').next()?;
         let line = std::str::from_utf8(line).ok()?;
         let is_call = line.ends_with(')')
             && line
@@ -311,26 +312,32 @@ impl Programs {
         (self.makes_arguments && is_call).then(|| line.to_string())
     }
 
-    /// Runs a version as it is.
-    pub fn run_plain(&self, version: usize, input: &Input) -> Result<Ended> {
+    /// Runs a version as it is; `windows` are as in [`Run::run_keeping`].
+    pub fn run_plain(
+        &self,
+        version: usize,
+        input: &Input,
+        windows: [Option<u64>; 2],
+    ) -> Result<Ended> {
         // Bitcode that was compiled with a sanitizer says what it finds here, too.
         let none = scratch()?;
         let log = sanitizer::variables(&none.path().join("log"));
-        self.run(&self.path(version, Build::Plain), input, log)
+        self.run(&self.path(version, Build::Plain), input, log, windows)
     }
 
     /// Runs a version under sanitizers.
     pub fn run_checked(&self, version: usize, input: &Input) -> Result<Checked> {
         let logs = scratch()?;
         let variables = sanitizer::variables(&logs.path().join("log"));
-        let ended = self.run(&self.path(version, Build::Checked), input, variables)?;
+        let program = self.path(version, Build::Checked);
+        let status = self.run(&program, input, variables, [None, None])?.status;
         let mut text = Vec::new();
         let entries = fs::read_dir(logs.path()).map_err(|e| Error::bad_input(logs.path(), e))?;
         for entry in entries.flatten() {
             text.extend(read(&entry.path())?);
         }
         let report = SanitizerReport::parse(&String::from_utf8_lossy(&text));
-        Ok(Checked { ended, report })
+        Ok(Checked { status, report })
     }
 
     /// What the product says of this input; none if it did not come to its end.
@@ -342,7 +349,7 @@ impl Programs {
             ("P3_STATUS", "1".into()),
             ("P3_ON_DIVERGENCE", "count".into()),
         ];
-        self.run(&self.places_program(), input, variables)?;
+        self.run(&self.places_program(), input, variables, [None, None])?;
         let path = out.path().join("report.json");
         if !path.exists() {
             return Ok(None);

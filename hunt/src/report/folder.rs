@@ -1,6 +1,6 @@
 //! The folder of each finding: its input as files, what the versions wrote, and a script that shows it again.
 
-use super::{Finding, Report};
+use super::{Finding, LongOutput, Report};
 use crate::examine::Class;
 use crate::input::{file_name, write as write_file, Input};
 use crate::programs::{internal, Programs};
@@ -53,9 +53,21 @@ fn write_finding(
         write_file(&folder.join("input"), &raw)?;
     }
     for (version, number) in finding.versions.iter().zip(1..) {
-        let [stdout, stderr] = &version.outputs;
-        write_file(&folder.join(format!("{number}.stdout")), stdout)?;
-        write_file(&folder.join(format!("{number}.stderr")), stderr)?;
+        for (stream, bytes) in [("stdout", &version.stdout), ("stderr", &version.stderr)] {
+            let bytes = bytes.bytes().unwrap_or_default();
+            write_file(&folder.join(format!("{number}.{stream}")), &bytes)?;
+        }
+        let longer: String = version
+            .longer
+            .iter()
+            .map(|output| {
+                let LongOutput { stream, length, sha256 } = output;
+                format!("{stream}: only the beginning is here, of {length} bytes with SHA-256 {sha256}\n")
+            })
+            .collect();
+        if !longer.is_empty() {
+            write_file(&folder.join(format!("{number}.longer")), longer.as_bytes())?;
+        }
         let status = format!("{}\n", version.status);
         write_file(&folder.join(format!("{number}.status")), status.as_bytes())?;
         if let Some(report) = &version.sanitizer {

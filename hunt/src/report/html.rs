@@ -1,6 +1,6 @@
 //! The report as one page that needs nothing but a browser.
 
-use super::{Finding, JsonInput, Report, SourcePlace, Verdict, VersionReport};
+use super::{Finding, JsonInput, Report, Shown, SourcePlace, Verdict, VersionReport};
 use crate::input::{file_name, JsonBytes};
 use crate::words::visible;
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
@@ -122,7 +122,7 @@ fn show_finding(page: &mut String, finding: &Finding) {
     if let [old, new] = finding.versions.as_slice() {
         let streams = [("standard output", 0), ("standard error", 1)];
         for (name, index) in streams {
-            show_outputs(page, name, &old.outputs[index], &new.outputs[index]);
+            show_outputs(page, name, &old.shown[index], &new.shown[index]);
         }
     }
     show_places(page, finding);
@@ -207,15 +207,23 @@ fn show_statuses(page: &mut String, finding: &Finding) {
 }
 
 /// Both outputs, beside each other, with everything that only one of them has marked.
-fn show_outputs(page: &mut String, name: &str, old: &[u8], new: &[u8]) {
-    if old.is_empty() && new.is_empty() {
+fn show_outputs(page: &mut String, name: &str, old: &Shown, new: &Shown) {
+    if old.bytes.is_empty() && new.bytes.is_empty() {
         return;
     }
-    let equal = if old == new { ", equal" } else { "" };
+    let equal = match old.bytes == new.bytes && old.left == new.left {
+        true => ", equal",
+        false => "",
+    };
     put(
         page,
         &format!("<p class=\"label\">{name}{equal}</p><table class=\"outputs\">"),
     );
+    if old.start > 0 {
+        skip(page, &format!("{} bytes before", old.start));
+    }
+    let left = [old.left, new.left];
+    let (old, new) = (&old.bytes, &new.bytes);
     let (old, new) = (lines(old), lines(new));
     let deadline = Some(Instant::now() + PATIENCE);
     let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
@@ -258,6 +266,12 @@ fn show_outputs(page: &mut String, name: &str, old: &[u8], new: &[u8]) {
                 break;
             }
         }
+    }
+    if left != [0, 0] {
+        skip(
+            page,
+            &format!("then {} and {} more bytes", left[0], left[1]),
+        );
     }
     put(page, "</table>");
 }

@@ -5,11 +5,13 @@ mod html;
 
 pub use folder::write_alone;
 
+use crate::captured::Captured;
 use crate::engine::{Engine, EngineReport};
 use crate::examine::{Class, Crash, Examined};
 use crate::expect;
 use crate::input::{write as write_file, Input, JsonBytes};
 use crate::place::{Place, Sources};
+use crate::process::Ended;
 use crate::programs::{internal, DifferentOutput, Parting, Programs, Specification};
 use crate::sanitizer::SanitizerReport;
 use p3_passes::Result;
@@ -134,8 +136,32 @@ pub struct VersionReport {
     pub stderr: JsonBytes,
     pub crash: Option<Crash>,
     pub sanitizer: Option<SanitizerReport>,
+    /// Outputs of which `stdout` and `stderr` are only the beginning.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub longer: Vec<LongOutput>,
     #[serde(skip)]
-    pub(crate) outputs: [Vec<u8>; 2],
+    pub(crate) shown: [Shown; 2],
+}
+
+/// An output of which only a part is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LongOutput {
+    /// `stdout` or `stderr`.
+    pub stream: String,
+    /// Of all that was written, in bytes.
+    pub length: u64,
+    /// SHA-256 of all that was written, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The part of an output that has the first difference.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    /// Where it begins in the output.
+    pub start: u64,
+    pub bytes: Vec<u8>,
+    /// Bytes of the output behind it.
+    pub left: u64,
 }
 
 /// Where two streams differ first.
@@ -144,11 +170,11 @@ pub struct Difference {
     /// `stdout` or `stderr`.
     pub stream: String,
     /// Equal bytes before it.
-    pub offset: usize,
+    pub offset: u64,
     /// Counted from 1.
-    pub line: usize,
+    pub line: u64,
     /// In bytes, counted from 1.
-    pub column: usize,
+    pub column: u64,
     /// The differing bytes; none where a stream has ended.
     pub bytes: [Option<u8>; 2],
 }
@@ -190,10 +216,10 @@ impl Origin {
             _ => telling.map(|parting| parting.kind.clone()),
         };
         let write = examined.write().map_or(&[][..], |write| &write.places);
-        let versions: Vec<VersionReport> = (0..programs.names.len())
-            .map(|version| VersionReport::of(examined, version, programs))
-            .collect();
         let differences = differences(examined);
+        let versions: Vec<VersionReport> = (0..programs.names.len())
+            .map(|version| VersionReport::of(examined, version, programs, &differences))
+            .collect();
         let source = |(place, directories): (&Option<Place>, &Vec<_>)| {
             let place = place.as_ref()?;
             let mut sources = Sources::new(directories.iter().cloned());
@@ -277,43 +303,54 @@ fn summary(class: Class, examined: &Examined, differences: &[Difference]) -> Str
 
 fn differences(examined: &Examined) -> Vec<Difference> {
     let [old, new] = [&examined.plain[0], &examined.plain[1]];
-    let streams = [
-        ("stdout", &old.stdout, &new.stdout),
-        ("stderr", &old.stderr, &new.stderr),
-    ];
-    let different = streams.into_iter().filter(|(_, old, new)| old != new);
-    different
-        .map(|(name, old, new)| first_difference(name, old, new))
-        .collect()
-}
-
-fn first_difference(stream: &str, old: &[u8], new: &[u8]) -> Difference {
-    let offset = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let before = &old[..offset];
-    let line_start = before
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(0, |at| at + 1);
-    Difference {
-        stream: stream.to_string(),
-        offset,
-        line: before.iter().filter(|b| **b == b'\n').count() + 1,
-        column: offset - line_start + 1,
-        bytes: [old.get(offset).copied(), new.get(offset).copied()],
-    }
+    let difference = |stream: &str, output: fn(&Ended) -> &Captured| {
+        let position = output(old).first_difference(output(new))?;
+        Some(Difference {
+            stream: stream.to_string(),
+            offset: position.offset,
+            line: position.line,
+            column: position.column,
+            bytes: position.bytes,
+        })
+    };
+    let stdout = difference("stdout", |ended| &ended.stdout);
+    let stderr = difference("stderr", |ended| &ended.stderr);
+    stdout.into_iter().chain(stderr).collect()
 }
 
 impl VersionReport {
-    fn of(examined: &Examined, version: usize, programs: &Programs) -> VersionReport {
+    fn of(
+        examined: &Examined,
+        version: usize,
+        programs: &Programs,
+        differences: &[Difference],
+    ) -> VersionReport {
         let ended = &examined.plain[version];
+        let outputs = [("stdout", &ended.stdout), ("stderr", &ended.stderr)];
+        let longer = outputs.iter().filter(|(_, output)| !output.is_whole());
+        let longer = longer.map(|(stream, output)| LongOutput {
+            stream: stream.to_string(),
+            length: output.length(),
+            sha256: output.sha256(),
+        });
+        let shown = |(stream, output): (&str, &Captured)| {
+            let difference = differences.iter().find(|d| d.stream == stream);
+            let (start, bytes) = output.around(difference.map_or(0, |d| d.offset));
+            Shown {
+                start,
+                bytes: bytes.to_vec(),
+                left: output.length().saturating_sub(start + bytes.len() as u64),
+            }
+        };
         VersionReport {
             name: programs.names[version].clone(),
             status: ended.status.to_string(),
-            stdout: JsonBytes::of(&ended.stdout),
-            stderr: JsonBytes::of(&ended.stderr),
+            stdout: JsonBytes::of(ended.stdout.head()),
+            stderr: JsonBytes::of(ended.stderr.head()),
             crash: examined.crash(version),
             sanitizer: examined.checked[version].report.clone(),
-            outputs: [ended.stdout.clone(), ended.stderr.clone()],
+            longer: longer.collect(),
+            shown: outputs.map(shown),
         }
     }
 }
@@ -463,19 +500,6 @@ pub fn write(report: &Report, folder: &Path, programs: &Programs) -> Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn positions_are_counted_in_bytes() {
-        let difference = first_difference("stdout", b"a\nbcd", b"a\nbxd");
-        assert_eq!(
-            (difference.offset, difference.line, difference.column),
-            (3, 2, 2)
-        );
-        assert_eq!(difference.bytes, [Some(b'c'), Some(b'x')]);
-        let ended = first_difference("stdout", b"a\n", b"a\nb");
-        assert_eq!((ended.line, ended.column), (2, 1));
-        assert_eq!(ended.bytes, [None, Some(b'b')]);
-    }
 
     fn report(engines: Vec<EngineReport>) -> Report {
         let mut report = Report {
