@@ -1,8 +1,9 @@
 //! `p3-ir diff`.
 
+use crate::folder::Folder;
 use crate::merge::MergeOptions;
 use crate::progress::Progress;
-use crate::run::seconds;
+use crate::run::{seconds, INCONCLUSIVE};
 use crate::worker::{self, Supervised};
 use crate::Outcome;
 use anyhow::Context as _;
@@ -11,12 +12,12 @@ use p3_hunt::engine::Engine;
 use p3_hunt::expect::Expectations;
 use p3_hunt::hunt::{self, Options};
 use p3_hunt::input::Seed;
-use p3_hunt::programs::{Programs, Sources};
+use p3_hunt::programs::Sources;
 use p3_hunt::report::{Finding, Report};
 use p3_hunt::template::{Template, DEFAULT_STREAM};
 use p3_passes::load::Source;
 use p3_passes::pipeline::{self, Observer, ProductChecks};
-use p3_passes::Error;
+use p3_passes::{interruption, Error};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -90,11 +91,16 @@ pub struct ProgramArgs {
 /// Looks for differences, and reports them.
 pub fn run(args: &DiffArgs) -> Outcome {
     let options = options(args)?;
-    prepare_folder(&args.output)?;
+    let folder = Folder::take(&args.output)?;
     worker::end_by_request();
     let mut watch = Watch::new("diff");
     let report = hunt::hunt(&options, &args.output, &mut watch)?;
     drop(watch);
+    let Some(report) = report else {
+        eprintln!("p3-ir: interrupted before anything was tried");
+        return Ok(ExitCode::from(INCONCLUSIVE));
+    };
+    folder.keep();
     let mut stdout = io::stdout().lock();
     let written = match args.json {
         true => serde_json::to_writer_pretty(&mut stdout, &report)
@@ -194,27 +200,6 @@ pub fn differences_only(mut merge: pipeline::Options) -> p3_passes::Result<pipel
     Ok(merge)
 }
 
-/// Creates the folder. One that has something else in it than what an earlier search left is not touched.
-fn prepare_folder(folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("{}: cannot create", folder.display()))?;
-    if Programs::are_in(&folder.join(hunt::PROGRAMS)) {
-        return Ok(());
-    }
-    // Of a search that was interrupted.
-    let ours = [hunt::PROGRAMS, hunt::ENGINES];
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("{}: cannot read", folder.display()))?;
-    for entry in entries {
-        let name = entry?.file_name();
-        if !ours.iter().any(|known| name == **known) {
-            let reason = "is not empty, and not a folder that p3-ir diff has written";
-            return Err(Error::bad_input(folder, reason).into());
-        }
-    }
-    Ok(())
-}
-
 /// The result for people.
 fn write_text(out: &mut impl Write, report: &Report, folder: &Path) -> io::Result<()> {
     writeln!(out, "{}", report.sentence())?;
@@ -299,6 +284,6 @@ impl hunt::Watch for Watch {
     }
 
     fn is_interrupted(&self) -> bool {
-        worker::is_asked_to_end()
+        interruption::is_requested()
     }
 }

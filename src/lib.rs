@@ -4,6 +4,7 @@ mod align;
 mod build;
 mod diff;
 mod dup;
+mod folder;
 mod header;
 mod merge;
 mod output;

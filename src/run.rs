@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// Neither equal nor different: the run did not come to its end.
-const INCONCLUSIVE: u8 = 5;
+pub const INCONCLUSIVE: u8 = 5;
 /// The width of the page where there is no terminal to ask.
 const WIDTH: usize = 130;
 

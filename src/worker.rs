@@ -8,7 +8,7 @@
 //! dies while reading, the file is to blame (exit status 2); if it dies elsewhere, p3-ir is (exit status 4).
 
 use p3_passes::pipeline::Observer;
-use p3_passes::{Error, Module};
+use p3_passes::{interruption, Error, Module};
 use rustix::fs::{memfd_create, MemfdFlags};
 use rustix::mm::{mmap_anonymous, MapFlags, ProtFlags};
 use rustix::process::{self, Resource, Rlimit, Signal, WaitOptions};
@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicU8, Ordering};
 use std::sync::OnceLock;
 
 /// While LLVM reads, it may use this much processor time ...
@@ -155,22 +155,31 @@ fn pass_on_signals(child: i32) {
     set_handler(pass_on, libc::SA_SIGINFO | libc::SA_RESTART);
 }
 
-static ASKED_TO_END: AtomicBool = AtomicBool::new(false);
+/// A terminal and timeout(1) send a signal to this process and once more through the parent; nobody presses keys so
+/// fast.
+const ONE_REQUEST: u64 = 500;
 
-/// From now on the first signal that is to end this process is kept in mind; the next one ends it.
+/// When the first request came, in milliseconds since the machine was started; 0: none came.
+static FIRST_REQUEST: AtomicU64 = AtomicU64::new(0);
+
+/// From now on the first signal that is to end this process is a request to end the work; one that comes later ends the
+/// process.
 pub fn end_by_request() {
-    extern "C" fn keep(_: i32, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
-        ASKED_TO_END.store(true, Ordering::Relaxed);
+    extern "C" fn keep(signal: i32, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        let now = clock_gettime(ClockId::Monotonic);
+        let now = (now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000).max(1);
+        let first = FIRST_REQUEST.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        interruption::request();
+        if first.is_err_and(|first| now - first > ONE_REQUEST) {
+            // SAFETY: both may be called in a handler; the signal comes when the handler has returned.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
     }
-    set_handler(
-        keep,
-        libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_RESETHAND,
-    );
-}
-
-/// Whether there was one.
-pub fn is_asked_to_end() -> bool {
-    ASKED_TO_END.load(Ordering::Relaxed)
+    interruption::expect();
+    set_handler(keep, libc::SA_SIGINFO | libc::SA_RESTART);
 }
 
 /// For signals that are not ignored, as under nohup.
@@ -209,7 +218,7 @@ impl Observer for Supervised {
         _: &Module,
     ) -> p3_passes::Result<()> {
         after(&step(pass, version));
-        Ok(())
+        interruption::check()
     }
 }
 

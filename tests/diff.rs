@@ -757,6 +757,39 @@ fn an_interrupted_search_reports_what_it_has() {
     assert_eq!(call(directory, &["replay", "out"]).0, 1);
 }
 
+/// Two signals at once are one request, and what was begun goes, the compilers included.
+#[test]
+fn an_interrupted_build_leaves_nothing() {
+    let scratch = pair("has_digit");
+    let directory = scratch.path();
+    let mut search = common::p3_ir(directory);
+    // SAFETY: a system call is all that happens between fork and exec.
+    unsafe {
+        search.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let search = search
+        .args(["diff", "old.bc", "new.bc", "-o", "out", "--full-time"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let start = std::time::Instant::now();
+    while !directory.join("out/programs").exists() && start.elapsed().as_secs() < 120 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let pid = search.id().to_string();
+    let signals = format!("kill -INT {pid}; kill -INT {pid}");
+    let sent = Command::new("sh").args(["-c", &signals]).status();
+    assert!(sent.unwrap().success());
+    let (status, stdout, stderr) = texts(search.wait_with_output().unwrap());
+    assert_eq!((status, stdout.as_str()), (5, ""), "{stderr}");
+    assert_eq!(stderr, "p3-ir: interrupted before anything was tried\n");
+    assert!(!directory.join("out").exists());
+}
+
 #[test]
 fn a_search_without_a_result_is_no_equality() {
     let scratch = pair("refactoring");

@@ -1,17 +1,18 @@
 //! The whole search, top to bottom.
 
-use crate::engine::{self, Candidate, Engine, EngineReport, Reason, Sink, Task};
+use crate::engine::{self, Candidate, Engine, EngineReport, Reason, Sink, Started, Task};
 use crate::examine::{examine, Class, Examined, Identity};
 use crate::expect::Expectations;
 use crate::input::Input;
 use crate::minimise::Minimiser;
 use crate::programs::{Account, Parting, Programs, Sources, Specification};
 use crate::report::{self, Finding, Report, Verdict};
+use p3_passes::build::Sanitizer;
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What to compare, and how long to look.
@@ -83,26 +84,21 @@ const MINIMISE_ALL: Duration = Duration::from_secs(40);
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Compares the versions and writes everything into `folder`, which exists. The engines have been checked
-/// ([`Engine::check`]).
-pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<Report> {
-    let start = Instant::now();
-    let programs_folder = subfolder(folder, PROGRAMS)?;
-    watch.step("building");
+/// ([`Engine::check`]). None: the user interrupted it before anything was tried.
+pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<Option<Report>> {
+    let begin = Instant::now();
+    let built = build(options, folder, watch);
+    if watch.is_interrupted() {
+        return Ok(None);
+    }
+    let Built {
+        programs,
+        warnings,
+        libraries,
+        workspace,
+        mut first,
+    } = built?;
     let sources = &options.sources;
-    let building = Programs::prepare(sources, &programs_folder, watch.observer())?;
-    let libraries = building.libraries().to_vec();
-    let workspace = subfolder(folder, ENGINES)?;
-    let start_engine = |engine: Engine, observe: &mut dyn Observer| {
-        let directory = subfolder(&workspace, engine.name())?;
-        let started = engine::start(engine, sources, &libraries, &directory, observe)?;
-        Ok((started, directory))
-    };
-    // What the first engine runs takes longest to compile.
-    let mut first = match options.engines.first() {
-        Some(engine) => Some(start_engine(*engine, watch.observer())?),
-        None => None,
-    };
-    let (programs, warnings) = building.finish()?;
 
     let mut search = Search::new(options, &programs, watch);
     for warning in &warnings {
@@ -118,7 +114,10 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<R
         search.watch.step("building");
         let started = match first.take() {
             Some(started) => Ok(started),
-            None => start_engine(*engine, search.watch.observer()),
+            None => {
+                let observer = search.watch.observer();
+                start(*engine, sources, &libraries, &workspace, observer)
+            }
         };
         let (started, directory) = match started {
             Err(_) if search.watch.is_interrupted() => break,
@@ -149,14 +148,64 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<R
     }
 
     let findings = search.minimise()?;
-    let report = search.report(findings, engines, start.elapsed());
+    let report = search.report(findings, engines, begin.elapsed());
     search.watch.step("writing");
     report::write(&report, folder, &programs)?;
-    Ok(report)
+    Ok(Some(report))
+}
+
+/// What is there when the search begins.
+struct Built {
+    programs: Programs,
+    warnings: Vec<String>,
+    /// The sanitizers that the versions were compiled for.
+    libraries: Vec<Sanitizer>,
+    /// Where the engines work.
+    workspace: PathBuf,
+    /// The first engine, and its folder.
+    first: Option<(Started, PathBuf)>,
+}
+
+fn build(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<Built> {
+    let programs_folder = subfolder(folder, PROGRAMS)?;
+    watch.step("building");
+    let sources = &options.sources;
+    let building = Programs::prepare(sources, &programs_folder, watch.observer())?;
+    let libraries = building.libraries().to_vec();
+    let workspace = subfolder(folder, ENGINES)?;
+    // What the first engine runs takes longest to compile.
+    let first = match options.engines.first() {
+        Some(engine) => {
+            let observer = watch.observer();
+            Some(start(*engine, sources, &libraries, &workspace, observer)?)
+        }
+        None => None,
+    };
+    let (programs, warnings) = building.finish()?;
+    Ok(Built {
+        programs,
+        warnings,
+        libraries,
+        workspace,
+        first,
+    })
+}
+
+/// Merges what an engine needs, in a folder of its own, and begins to build it.
+fn start(
+    engine: Engine,
+    sources: &Sources,
+    libraries: &[Sanitizer],
+    workspace: &Path,
+    observe: &mut dyn Observer,
+) -> Result<(Started, PathBuf)> {
+    let directory = subfolder(workspace, engine.name())?;
+    let started = engine::start(engine, sources, libraries, &directory, observe)?;
+    Ok((started, directory))
 }
 
 /// An empty folder in `folder`.
-fn subfolder(folder: &Path, name: &str) -> Result<std::path::PathBuf> {
+fn subfolder(folder: &Path, name: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     let cannot = |e| Error::bad_input(&path, format!("cannot write: {e}"));
     if path.exists() {
@@ -249,7 +298,11 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         self.examined += 1;
-        let examined = examine(self.programs, input)?;
+        let examined = match examine(self.programs, input) {
+            // The engine ends by itself: it asks.
+            Err(_) if self.watch.is_interrupted() => return Ok(()),
+            examined => examined?,
+        };
         self.note_specifications(examined.account.as_ref());
         let class = examined.class();
         if !class.is_some_and(Class::is_visible) {
@@ -305,7 +358,10 @@ impl<'a> Search<'a> {
                 break;
             }
             if !self.seen.contains(&candidate.input) {
-                let account = self.programs.account(&candidate.input)?;
+                let account = match self.programs.account(&candidate.input) {
+                    Err(_) if self.watch.is_interrupted() => break,
+                    account => account?,
+                };
                 self.note_specifications(account.as_ref());
             }
         }

@@ -7,7 +7,7 @@ use crate::examine::{examine, Examined};
 use crate::input::Input;
 use crate::programs::Programs;
 use crate::template::Template;
-use p3_passes::Result;
+use p3_passes::{interruption, Result};
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
@@ -63,11 +63,15 @@ struct Search<'a> {
 impl Search<'_> {
     /// Takes the input if it shows the same; whether it does.
     fn attempt(&mut self, input: Input) -> Result<bool> {
-        let is_late = Instant::now() > self.deadline;
+        let is_late = Instant::now() > self.deadline || interruption::is_requested();
         if is_late || !self.minimiser.allows(&input) || !self.tried.insert(input.clone()) {
             return Ok(false);
         }
-        let examined = examine(self.minimiser.programs, &input)?;
+        let examined = match examine(self.minimiser.programs, &input) {
+            // What there is now is as small as it gets.
+            Err(_) if interruption::is_requested() => return Ok(false),
+            examined => examined?,
+        };
         let same = (self.minimiser.is_same)(&examined);
         if same {
             self.best = examined;

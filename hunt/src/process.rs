@@ -6,7 +6,7 @@
 use crate::captured::Captured;
 use crate::input::{file_name, write, Input};
 use p3_passes::execute::{kill_group, lead_group};
-use p3_passes::{Error, Result};
+use p3_passes::{interruption, Error, Result};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
 use std::ffi::{OsStr, OsString};
@@ -19,6 +19,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+/// How often to see whether the user has interrupted the search.
+const GLANCE: Duration = Duration::from_millis(100);
 /// The largest file that a program may write.
 const MAX_FILE: u64 = 64 << 20;
 
@@ -172,6 +174,7 @@ impl Run<'_> {
         kill_group(&child);
         let status = child.wait();
         let broken = |e: io::Error| Error::internal("process", format!("cannot wait: {e}"));
+        interruption::check()?;
         let mut ended = ended.map_err(broken)?;
         if ended.status == Status::Exit(-1) {
             ended.status = Status::of(status.map_err(broken)?);
@@ -216,7 +219,11 @@ fn attend(child: &mut Child, timeout: Duration, windows: [Option<u64>; 2]) -> io
             status = Some(Status::TimedOut);
             break;
         }
+        if interruption::is_requested() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         // Rounded up, so that the deadline has passed when it wakes up.
+        let left = left.min(GLANCE);
         let wait = Timespec {
             tv_sec: left.as_secs() as i64,
             tv_nsec: i64::from(left.subsec_nanos()),

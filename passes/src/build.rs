@@ -10,7 +10,7 @@ use crate::entry::Entry;
 use crate::llvm::{self, Context, Module};
 use crate::load::{self, Input};
 use crate::pipeline::Observer;
-use crate::{entry, link, native, runtime, Error, Result};
+use crate::{entry, execute, interruption, link, native, runtime, Error, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -390,11 +390,9 @@ fn run(mut clang: Command, output: &Path) -> Result<Vec<String>> {
         .tempdir_in(directory)
         .map_err(cannot_write)?;
     let program = scratch.path().join("program");
-    let done = clang
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .map_err(|e| Error::bad_input(clang.get_program(), e))?;
+    interruption::check()?;
+    clang.arg("-o").arg(&program);
+    let done = execute::output(&mut clang).map_err(|e| Error::bad_input(clang.get_program(), e))?;
     if !done.status.success() {
         return Err(refusal(&done));
     }

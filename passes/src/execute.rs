@@ -1,13 +1,13 @@
 //! Runs a built product and reads what it has recorded.
 
-use crate::{Error, Result};
+use crate::{interruption, Error, Result};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -211,7 +211,17 @@ fn wait(child: &mut Child, timeout: Option<Duration>) -> io::Result<Option<ExitS
     let Some(timeout) = timeout else {
         return child.wait().map(Some);
     };
-    let deadline = Instant::now() + timeout;
+    let status = wait_for(child, timeout)?;
+    if status.is_none() {
+        kill_group(child);
+        child.wait()?;
+    }
+    Ok(status)
+}
+
+/// None: it has not ended in that time.
+fn wait_for(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>> {
+    let deadline = Instant::now() + time;
     let mut pause = Duration::from_micros(200);
     loop {
         if let Some(status) = child.try_wait()? {
@@ -219,13 +229,49 @@ fn wait(child: &mut Child, timeout: Option<Duration>) -> io::Result<Option<ExitS
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            kill_group(child);
-            child.wait()?;
             return Ok(None);
         }
         thread::sleep(pause.min(left));
         pause = (pause * 2).min(Duration::from_millis(10));
     }
+}
+
+/// How long a compiler may take to remove its temporary files.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Runs a command to its end and takes what it writes. If the user interrupts p3-ir meanwhile
+/// ([`interruption::expect`]), the command and what it has started are ended.
+pub fn output(command: &mut Command) -> io::Result<Output> {
+    if !interruption::is_expected() {
+        return command.output();
+    }
+    lead_group(command);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let stdout = drain(child.stdout.take());
+    let stderr = drain(child.stderr.take());
+    let status = loop {
+        if let Some(status) = wait_for(&mut child, Duration::from_millis(100))? {
+            break status;
+        }
+        if interruption::is_requested() {
+            interrupt_group(&child);
+            if let Some(status) = wait_for(&mut child, PATIENCE)? {
+                break status;
+            }
+            kill_group(&child);
+            break child.wait()?;
+        }
+    };
+    let taken = |thread: JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
+    Ok(Output {
+        status,
+        stdout: taken(stdout),
+        stderr: taken(stderr),
+    })
 }
 
 /// Asks a child that leads a process group ([`lead_group`]) and all of the group to end, as Ctrl-C does.

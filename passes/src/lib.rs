@@ -11,6 +11,7 @@ mod error;
 pub mod execute;
 mod finish;
 mod harness;
+pub mod interruption;
 mod isolate;
 mod libc;
 mod link;

@@ -10,7 +10,7 @@ use crate::input::read;
 use crate::process::spawn;
 use crate::programs::Sources;
 use p3_passes::build::{self, Sanitizer};
-use p3_passes::execute::{interrupt_group, kill_group};
+use p3_passes::execute::{self, interrupt_group, kill_group};
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
 use std::fs::File;
@@ -165,7 +165,7 @@ fn build(
 /// Runs a compiler; its first complaint is the error.
 fn finish(mut compiler: Command) -> Result<()> {
     let name = compiler.get_program().to_os_string();
-    let done = compiler.output().map_err(|e| Error::bad_input(&name, e))?;
+    let done = execute::output(&mut compiler).map_err(|e| Error::bad_input(&name, e))?;
     if done.status.success() {
         return Ok(());
     }
