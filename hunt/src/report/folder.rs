@@ -13,6 +13,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const SCRIPT: &str = include_str!("repro.sh");
+/// The end of the script: what it runs, and how it tells.
+const VERSIONS: &str = include_str!("repro-versions.sh");
+const PRODUCT: &str = include_str!("repro-product.sh");
 
 /// Writes the folders of all findings into `folder`; those of earlier ones go.
 pub(super) fn write(report: &Report, folder: &Path, programs: &Programs) -> Result<()> {
@@ -78,10 +81,7 @@ fn write_finding(
         }
     }
     let path = folder.join("repro.sh");
-    write_file(
-        &path,
-        script(finding, &input, &programs.program, place).as_bytes(),
-    )?;
+    write_file(&path, script(finding, &input, programs, place).as_bytes())?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(cannot)
 }
 
@@ -93,7 +93,21 @@ pub fn write_alone(finding: &Finding, folder: &Path, programs: &Programs) -> Res
     write_finding(finding, folder, &template, programs, &place)
 }
 
-fn script(finding: &Finding, input: &Input, program: &str, place: &str) -> String {
+fn script(finding: &Finding, input: &Input, programs: &Programs, place: &str) -> String {
+    let (usage, what, body) = match finding.rests_on_product {
+        true => (
+            "PRODUCT",
+            "Runs both versions together on the input in this folder, in the product that p3-ir diff built or one that is\n\
+             # given: only there the check is made. Shows what it says.",
+            PRODUCT,
+        ),
+        false => (
+            "OLD NEW",
+            "Runs both versions on the input in this folder and shows how they differ: the executables that p3-ir diff\n\
+             # built, or the two that are given.",
+            VERSIONS,
+        ),
+    };
     let suffix = match finding.class {
         Class::NewCrash | Class::FixedCrash => ".checked",
         _ => "",
@@ -106,12 +120,21 @@ fn script(finding: &Finding, input: &Input, program: &str, place: &str) -> Strin
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
+    // What the user has written comes last, so that nothing in it is taken for a placeholder.
     SCRIPT
-        .replacen("{{title}}", &title, 1)
+        .replacen("{{usage}}", usage, 1)
+        .replacen("{{what}}", what, 1)
+        .replacen("{{body}}", body.trim_end(), 1)
+        .replace("{{suffix}}", suffix)
+        .replace("{{files}}", &files.join(" "))
+        .replacen(
+            "{{limit}}",
+            &(programs.timeout as f64 / 1000.0).to_string(),
+            1,
+        )
+        .replacen("{{title}}", &title.replace("{{", "{ {"), 1)
         .replacen("{{programs}}", place, 1)
-        .replacen("{{suffix}}", suffix, 2)
-        .replacen("{{files}}", &files.join(" "), 1)
-        .replacen("{{program}}", &for_shell(program.as_bytes()), 1)
+        .replacen("{{program}}", &for_shell(programs.program.as_bytes()), 1)
         .replacen("{{arguments}}", &arguments(input), 1)
 }
 

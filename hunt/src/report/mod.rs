@@ -99,6 +99,9 @@ pub struct Finding {
     pub partings: Option<Vec<Parting>>,
     /// The specifications that do not hold.
     pub failed_specs: Vec<Specification>,
+    /// Whether only the product, which runs the versions together, shows it.
+    #[serde(default)]
+    pub rests_on_product: bool,
     pub versions: Vec<VersionReport>,
     /// Where each stream of the second version first differs from the first's.
     pub differences: Vec<Difference>,
@@ -248,6 +251,7 @@ impl Origin {
             places: places.iter().zip(&programs.sources).map(source).collect(),
             writes: write.iter().zip(&programs.sources).map(source).collect(),
             partings: examined.partings().map(<[_]>::to_vec),
+            rests_on_product: class == Class::Spec || examined.differing().contains(&"pp_output"),
             failed_specs: examined.failed_specs().to_vec(),
             versions,
             differences,

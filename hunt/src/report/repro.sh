@@ -1,18 +1,31 @@
 #!/bin/bash
 # {{title}} (found by p3-ir diff).
 #
-# usage: repro.sh [OLD NEW]
-# Runs both versions on the input in this folder and shows how they differ: the executables that p3-ir diff built,
-# or the two that are given. Exit status: 0 they do the same, 1 they differ.
+# usage: repro.sh [{{usage}}]
+# {{what}}
+# Exit status: 0 they do the same, 1 they differ, 2 a program or a file is missing.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 programs={{programs}}
-old=$(realpath "${1:-$programs/1{{suffix}}}")
-new=$(realpath "${2:-$programs/2{{suffix}}}")
-work=$(mktemp -d)
+limit={{limit}}
+work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# run SIDE PROGRAM: leaves SIDE.txt, which begins with what the program wrote and ends with its status.
+# usable PROGRAM: prints its path from the root, or ends this script.
+usable() {
+  if [ ! -f "$1" ] || [ ! -x "$1" ]; then
+    echo "repro.sh: $1: no such program" >&2
+    return 1
+  fi
+  realpath "$1"
+}
+
+[ -r "$here/stdin" ] || { echo "repro.sh: $here/stdin: cannot be read" >&2; exit 2; }
+for file in {{files}}; do
+  [ -r "$here/$file" ] || { echo "repro.sh: $here/$file: cannot be read" >&2; exit 2; }
+done
+
+# run SIDE PROGRAM: leaves SIDE.stdout, SIDE.stderr and SIDE.status, of at most $limit seconds.
 run() {
   mkdir "$work/$1"
   for file in {{files}}; do cp "$here/$file" "$work/$1"; done
@@ -21,15 +34,13 @@ run() {
     export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
     [ ! -x /usr/lib/llvm-16/bin/llvm-symbolizer ] ||
       export ASAN_SYMBOLIZER_PATH=/usr/lib/llvm-16/bin/llvm-symbolizer
-    (exec -a {{program}} "$2" {{arguments}}) < "$here/stdin" > "$work/$1.stdout" 2> "$work/$1.stderr"
-    echo "exit status $?" > "$work/$1.status"
+    timeout --signal=KILL "$limit" bash -c 'exec -a "$0" "$@"' {{program}} "$2" {{arguments}} \
+      < "$here/stdin" > "$work/$1.stdout" 2> "$work/$1.stderr"
+    status=$?
+    # What timeout kills ends like anything else that is killed.
+    [ $status != 137 ] || status="137 (killed, after $limit seconds if it did not end)"
+    echo "exit status $status" > "$work/$1.status"
   )
-  for part in stdout stderr status; do
-    sed "s/^/$part: /" "$work/$1.$part"
-  done > "$work/$1.txt"
 }
 
-run old "$old" 2> "$work/shell"
-run new "$new" 2> "$work/shell"
-cd "$work" || exit
-diff -U 1000 old.txt new.txt
+{{body}}
