@@ -3,7 +3,7 @@
 use crate::folder::Folder;
 use crate::merge::MergeOptions;
 use crate::progress::Progress;
-use crate::run::{seconds, INCONCLUSIVE};
+use crate::run::{some_seconds, INCONCLUSIVE};
 use crate::worker::{self, Supervised};
 use crate::Outcome;
 use anyhow::Context as _;
@@ -38,7 +38,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "libfuzzer", value_parser = Engine::parse)]
     engine: Vec<Engine>,
     /// How many seconds they look altogether; less if differences were found and no new ones come up
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds)]
     time: Duration,
     /// Use all the time, whatever is found
     #[arg(long)]
@@ -71,14 +71,14 @@ pub struct ProgramArgs {
     /// of up to N bytes), @stdin[:N]
     #[arg(long, value_name = "TEMPLATE", default_value = "", value_parser = Template::parse, allow_hyphen_values = true)]
     args: Template,
-    /// The largest standard input to try, in bytes
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_STREAM)]
-    max_stdin: usize,
+    /// The largest standard input to try, in bytes; 4096 if nothing is said
+    #[arg(long, value_name = "N")]
+    max_stdin: Option<usize>,
     /// Standard input is empty
     #[arg(long, conflicts_with = "max_stdin")]
     no_stdin: bool,
     /// How many seconds one run of a version may take
-    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "5", value_parser = some_seconds)]
     timeout: Duration,
     /// The program's name, its argv[0]
     #[arg(long, value_name = "NAME", default_value = "prog")]
@@ -118,10 +118,23 @@ pub fn run(args: &DiffArgs) -> Outcome {
 }
 
 fn options(args: &DiffArgs) -> anyhow::Result<Options> {
-    for engine in &args.engine {
-        engine.check()?;
+    for (index, engine) in args.engine.iter().enumerate() {
+        if args.engine[..index].contains(engine) {
+            let reason = format!("{} is named twice", engine.name());
+            return Err(Error::bad_input("--engine", reason).into());
+        }
     }
     let sources = args.program.sources([&args.old, &args.new], &args.merge)?;
+    for engine in &args.engine {
+        engine.check(&sources.template)?;
+    }
+    for input in &sources.merge.inputs {
+        for file in &input.files {
+            if let Source::File(path) = file {
+                std::fs::File::open(path).map_err(|e| Error::bad_input(path, e))?;
+            }
+        }
+    }
     let mut seeds = Vec::new();
     for seed in &args.seed {
         seeds.push(sources.template.seed(&Seed::parse(seed)?)?);
@@ -154,9 +167,21 @@ impl ProgramArgs {
         merge: &MergeOptions,
     ) -> p3_passes::Result<Sources> {
         let merge = differences_only(merge.pipeline_options(&versions.map(Clone::clone)))?;
+        let has_stdin = self.args.has_stdin();
+        if has_stdin && self.no_stdin {
+            let reason = "@stdin and --no-stdin contradict each other";
+            return Err(Error::bad_input("--args", reason));
+        }
+        if has_stdin && self.max_stdin.is_some() {
+            let reason = "@stdin and --max-stdin both say how large standard input is";
+            return Err(Error::bad_input("--args", reason));
+        }
         let template = match self.no_stdin {
             true => Ok(self.args.clone()),
-            false => self.args.clone().with_stdin(self.max_stdin),
+            false => {
+                let max = self.max_stdin.unwrap_or(DEFAULT_STREAM);
+                self.args.clone().with_stdin(max)
+            }
         };
         Ok(Sources {
             merge,

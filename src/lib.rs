@@ -15,6 +15,7 @@ mod side_by_side;
 mod worker;
 
 use anyhow::Result;
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -54,7 +55,7 @@ enum Command {
 
 /// Runs the command line of this process, which must not have threads yet.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     if let Some(code) = worker::supervise() {
         return code;
     }
@@ -62,6 +63,23 @@ pub fn main() -> ExitCode {
     let code = std::panic::catch_unwind(|| run(cli)).unwrap_or(ExitCode::from(4));
     worker::done();
     code
+}
+
+/// Says what is wrong with the command line. A value that cannot be used takes one line, as any bad input does.
+fn refuse(error: &clap::Error) -> ! {
+    if !matches!(
+        error.kind(),
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue | ErrorKind::ArgumentConflict
+    ) {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim);
+    // What follows the blank line is advice; what stands before it may be a list.
+    let lines: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    let line = lines.join(" ");
+    eprintln!("p3-ir: {}", line.strip_prefix("error: ").unwrap_or(&line));
+    std::process::exit(2)
 }
 
 fn run(cli: Cli) -> ExitCode {

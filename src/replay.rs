@@ -3,7 +3,7 @@
 use crate::diff::{differences_only, Watch};
 use crate::merge::MergeOptions;
 use crate::progress::Progress;
-use crate::run::seconds;
+use crate::run::some_seconds;
 use crate::Outcome;
 use anyhow::Context as _;
 use clap::Args;
@@ -51,7 +51,7 @@ pub struct MinimiseArgs {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// How many seconds it may take
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds)]
     time: Duration,
 }
 

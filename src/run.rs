@@ -144,6 +144,15 @@ fn program(args: &RunArgs, place: &Path) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
+/// A number of seconds on the command line, but not none at all.
+pub fn some_seconds(text: &str) -> Result<Duration, String> {
+    let time = seconds(text)?;
+    match time < Duration::from_millis(1) {
+        true => Err("no time at all".to_string()),
+        false => Ok(time),
+    }
+}
+
 /// A number of seconds on the command line.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;

@@ -162,6 +162,11 @@ fn everything_that_is_written(engine: &str) {
     let same = Command::new(&script).args([&old, &old]).output().unwrap();
     assert_eq!(texts(same).0, 0);
 
+    let gone = Command::new(&script).args(["nowhere", "new"]).output();
+    let (status, stdout, stderr) = texts(gone.unwrap());
+    assert_eq!((status, stdout.as_str()), (2, ""));
+    assert_eq!(stderr, "repro.sh: nowhere: no such program\n");
+
     replay_and_minimise(directory, &folder);
     accepted_differences(directory, finding, engine);
 }
@@ -491,6 +496,13 @@ int main(int argc, char **argv) {
     let (status, stdout, _) = call(directory, &["replay", "out"]);
     assert_eq!(status, 1);
     assert!(stdout.contains("specification fails\n"), "{stdout}");
+    let script = directory.join("out/findings/01-spec/repro.sh");
+    let (status, stdout, stderr) = texts(Command::new(script).output().unwrap());
+    assert_eq!((status, stderr.as_str()), (1, ""), "{stdout}");
+    assert!(
+        stdout.starts_with("p3: spec: spec.c:13: PP1(n) == PP2(n) does not hold"),
+        "{stdout}"
+    );
     // Where the assumption does not hold nothing counts.
     fs::write(directory.join("raw"), "!\t").unwrap();
     let (status, stdout, _) = call(directory, &["replay", "raw", "--in", "out"]);
@@ -827,11 +839,25 @@ fn what_cannot_be_used_is_named() {
         let (status, _, stderr) = call(directory, &all);
         assert_eq!(status, 2, "{stderr}");
         assert!(stderr.contains(words), "{stderr}");
+        let lines = stderr.lines().count();
+        assert!(lines == 1 && stderr.starts_with("p3-ir: "), "{stderr}");
     };
     refused(&["--engine", "magic"], "known: libfuzzer, afl, klee");
     refused(&["--args", "@arg"], "expected @arg:N");
     refused(&["--seed", "a b"], "");
     refused(&["--seed", "< nowhere"], "nowhere");
+    refused(&["--time", "0"], "no time at all");
+    refused(&["--timeout", "0"], "no time at all");
+    refused(&["--max-stdin", "99999999"], "99999999 bytes are too many");
+    refused(&["--engine", "afl,klee,afl"], "afl is named twice");
+    refused(&["--args", "@args:2-1:3"], "MIN-MAX must be");
+    refused(&["--args", "@stdin:3 @stdin:4"], "more than one @stdin");
+    refused(&["--args", "@stdin:3", "--no-stdin"], "contradict");
+    refused(&["--args", "@arg:9999999999"], "more than 1048576 bytes");
+    refused(&["--args", "'a\\n'"], "the fuzzers cannot be given");
+    refused(&["--args", "-n @arg:2", "--seed", "-n abc"], "does not fit");
+    refused(&["--expect", "nowhere"], "nowhere");
+    assert!(!directory.join("out").exists());
     fs::create_dir(directory.join("full")).unwrap();
     fs::write(directory.join("full/file"), "").unwrap();
     let (status, _, stderr) = call(directory, &["diff", "old.bc", "new.bc", "-o", "full"]);

@@ -34,6 +34,9 @@ pub const DEFAULT_STREAM: usize = 4096;
 /// A length in two bytes.
 const MAX_STREAM: usize = 0xffff;
 
+/// The most bytes of all arguments; the system takes a little more.
+const MAX_ARGUMENTS: usize = 1 << 20;
+
 /// A word of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
@@ -89,6 +92,16 @@ impl Template {
         }
         if count(|word| matches!(word, Word::File(_))) > MAX_FILES {
             return Err(format!("more than {MAX_FILES} @file"));
+        }
+        let arguments = self.words.iter().map(|word| match word {
+            Word::Argument(max) => *max,
+            Word::Arguments(range, max) => range.end().saturating_mul(*max),
+            _ => 0,
+        });
+        if arguments.fold(0, usize::saturating_add) > MAX_ARGUMENTS {
+            return Err(format!(
+                "the arguments may have more than {MAX_ARGUMENTS} bytes"
+            ));
         }
         Ok(())
     }
@@ -252,7 +265,8 @@ impl Template {
         self.fit(&input.arguments, input.files.len())
     }
 
-    fn has_stdin(&self) -> bool {
+    /// Whether it mentions standard input.
+    pub fn has_stdin(&self) -> bool {
         self.words.iter().any(|word| matches!(word, Word::Stdin(_)))
     }
 
@@ -484,6 +498,9 @@ mod tests {
             "@arg:x",
             "@stdin @stdin",
             "@stdin:70000",
+            "@arg:99999999999999999999",
+            "@arg:9999999999",
+            "@args:0-200:9999",
         ] {
             assert!(Template::parse(text).is_err(), "{text}");
         }

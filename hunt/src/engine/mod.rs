@@ -68,8 +68,12 @@ impl Engine {
         }
     }
 
-    /// Fails if something is missing; the message says where to get it.
-    pub fn check(self) -> Result<()> {
+    /// Fails if something is missing, with a message that says where to get it, or if the engine cannot be given such
+    /// inputs.
+    pub fn check(self, template: &Template) -> Result<()> {
+        if self != Engine::Klee {
+            harness::passable(template)?;
+        }
         let (programs, hint) = self.needs();
         for program in programs {
             if find(program).is_none() {
