@@ -220,7 +220,7 @@ pub fn start(
 impl Started {
     /// Waits for the compiler, and runs the engine.
     pub fn run(self, task: &Task, sink: &mut dyn Sink) -> Result<EngineReport> {
-        let start = Instant::now();
+        let mut start = Instant::now();
         let mut report = match self.harness {
             None => klee::run(task, sink)?,
             Some((harness, build)) => {
@@ -229,6 +229,7 @@ impl Started {
                     sink.warn(warning);
                 }
                 harness.write_seeds(task)?;
+                start = Instant::now(); // waiting for compilers is no search
                 match self.engine {
                     Engine::Afl => afl::run(harness, task, sink)?,
                     _ => libfuzzer::run(harness, task, sink)?,
