@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use p3_hunt::input::JsonBytes;
 use p3_passes::build::BuildOptions;
-use p3_passes::execute::{self, Execution, Given, Position, Results, VersionResult};
+use p3_passes::execute::{self, Execution, FailedSpec, Given, Position, Results, VersionResult};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -99,7 +99,7 @@ pub fn run(args: &RunArgs) -> Outcome {
                 false => write_text(&mut stdout, &results, width()),
             };
             finish(written)?;
-            u8::from(results.difference)
+            u8::from(results.difference || !results.failed_specs.is_empty())
         }
         execute::Outcome::TimedOut => {
             let seconds = args.timeout.unwrap_or_default().as_secs_f64();
@@ -266,12 +266,30 @@ fn write_text(out: &mut impl Write, results: &Results, width: usize) -> io::Resu
             side_by_side::write(out, left, right, width)?;
         }
     }
-    writeln!(out, "\n{bold}{}{bold:#}", summary(versions))?;
+    if !results.failed_specs.is_empty() {
+        writeln!(out, "\n{bold}specifications that do not hold{bold:#}")?;
+    }
+    for failed in &results.failed_specs {
+        writeln!(out, "{}", failed_spec(failed))?;
+    }
+    writeln!(out, "\n{bold}{}{bold:#}", summary(results))?;
     out.flush()
 }
 
+/// `RELATION at FILE:LINE / FILE:LINE`, and how often if more than once.
+fn failed_spec(failed: &FailedSpec) -> String {
+    let places = failed.places.iter().flatten().cloned();
+    let places: Vec<String> = places.collect();
+    let times = match failed.count {
+        1 => String::new(),
+        count => format!(", {count} times"),
+    };
+    format!("{} at {}{times}", failed.spec, places.join(" / "))
+}
+
 /// `no difference`, or in what there is one.
-fn summary(versions: &[VersionResult]) -> String {
+fn summary(results: &Results) -> String {
+    let versions = &results.versions;
     let mut differing = Vec::new();
     if versions.iter().any(|v| v.status != versions[0].status) {
         differing.push("status");
@@ -280,6 +298,9 @@ fn summary(versions: &[VersionResult]) -> String {
         if versions.iter().any(|v| text(v) != text(&versions[0])) {
             differing.push(stream);
         }
+    }
+    if !results.failed_specs.is_empty() {
+        differing.push("specification");
     }
     match differing.as_slice() {
         [] => "no difference".to_string(),
@@ -328,6 +349,7 @@ struct JsonResult {
     inconclusive: Option<String>,
     versions: Vec<JsonVersion>,
     differences: Vec<Position>,
+    failed_specs: Vec<FailedSpec>,
 }
 
 #[derive(Serialize)]
@@ -353,6 +375,7 @@ impl JsonResult {
             inconclusive: None,
             versions: results.versions.iter().map(version).collect(),
             differences: results.differences.clone(),
+            failed_specs: results.failed_specs.clone(),
         }
     }
 }

@@ -193,3 +193,42 @@ fn models_replace_product_functions() {
     let expected = "104 0\n106 1\n108 2\n".to_string();
     assert_eq!(run(at, "x"), (0, expected, String::new()));
 }
+
+#[test]
+fn run_names_the_specifications_that_do_not_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    compile(at, 1, &[]);
+    compile(at, 2, &["-DWRONG"]);
+    fs::write(at.join("spec.c"), SPEC).unwrap();
+    let run = ["run", "--spec", "spec.c", "--json", "v1.bc", "v2.bc", "--"];
+    for (argument, failed) in [("a b c", false), ("a b c d e", true)] {
+        let (status, stdout, stderr) = call(at, &[&run[..], &[argument]].concat());
+        assert_eq!(status, i32::from(failed), "{stderr}");
+        let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(json["difference"], false);
+        let expected = match failed {
+            false => serde_json::json!([]),
+            true => serde_json::json!([{
+                "spec": "results.new == results.old - 1",
+                "places": ["spec.c:9", "spec.c:9"],
+                "count": 1,
+            }]),
+        };
+        assert_eq!(json["failed_specs"], expected);
+    }
+    let run = [
+        "run",
+        "--assert-equal-returns",
+        "count",
+        "v1.bc",
+        "v2.bc",
+        "--",
+        "a b c",
+    ];
+    let (status, stdout, _) = call(at, &run);
+    assert_eq!(status, 1);
+    let line =
+        "--assert-equal-returns count at program.c:4 / program.c:4\n\ndifferent: specification\n";
+    assert!(stdout.ends_with(line), "{stdout}");
+}

@@ -55,8 +55,21 @@ pub struct Results {
     pub difference: bool,
     /// The first difference per stream and version after the first.
     pub differences: Vec<Position>,
+    /// The specifications that do not hold, unless what the program assumes does not hold either.
+    pub failed_specs: Vec<FailedSpec>,
     /// What the product itself said on standard error, e.g. failed checks.
     pub stderr: Vec<u8>,
+}
+
+/// A specification that does not hold.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct FailedSpec {
+    /// The relation.
+    pub spec: String,
+    /// `FILE:LINE` per version; none: it names nothing there.
+    pub places: Vec<Option<String>>,
+    /// How often it did not hold.
+    pub count: u64,
 }
 
 /// What one version did.
@@ -95,6 +108,41 @@ struct Report {
     difference: bool,
     versions: Vec<ReportedVersion>,
     differences: Vec<Position>,
+    checks: ReportedChecks,
+    spec: Vec<ReportedSpec>,
+}
+
+#[derive(Deserialize)]
+struct ReportedChecks {
+    spec: ReportedCheck,
+}
+
+#[derive(Deserialize)]
+struct ReportedCheck {
+    enabled: bool,
+}
+
+#[derive(Deserialize)]
+struct ReportedSpec {
+    kind: String,
+    spec: String,
+    places: Vec<Option<String>>,
+    failed: u64,
+}
+
+impl Report {
+    fn failed_specs(&self) -> Vec<FailedSpec> {
+        let failed = || self.spec.iter().filter(|spec| spec.failed > 0);
+        if !self.checks.spec.enabled || failed().any(|spec| spec.kind == "assume") {
+            return Vec::new();
+        }
+        let of = |spec: &ReportedSpec| FailedSpec {
+            spec: spec.spec.clone(),
+            places: spec.places.clone(),
+            count: spec.failed,
+        };
+        failed().map(of).collect()
+    }
 }
 
 #[derive(Deserialize)]
@@ -317,6 +365,7 @@ fn read_results(outdir: &Path, stderr: Vec<u8>) -> Result<Option<Results>> {
     let read = |path: &Path| std::fs::read(path).map_err(|e| Error::bad_input(path, e));
     let report: Report = serde_json::from_slice(&read(&path)?)
         .map_err(|e| Error::internal("execute", format!("report.json: {e}")))?;
+    let failed_specs = report.failed_specs();
     let mut versions = Vec::new();
     for (index, version) in report.versions.into_iter().enumerate() {
         let stream = |kind: &str| read(&outdir.join(format!("{}.{kind}", index + 1)));
@@ -332,6 +381,7 @@ fn read_results(outdir: &Path, stderr: Vec<u8>) -> Result<Option<Results>> {
         versions,
         difference: report.difference,
         differences: report.differences,
+        failed_specs,
         stderr,
     }))
 }

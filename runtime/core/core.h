@@ -265,6 +265,12 @@ void p3_checks_say(void);
 
 /* ---- spec.c ---- */
 extern bool p3_spec_failed;
+/* Specifications in hand-written product functions that did not hold, in the order in which they first did not. */
+extern struct p3_model_failure {
+  struct p3_model_failure *next;
+  struct p3_place place;
+  unsigned long count;
+} *p3_model_failures;
 /* The first assumption that did not hold: the input is of no interest. */
 extern const struct p3_place *p3_spec_assumed;
 /* In a handler: if this thread was computing a specification, says so and returns true; the product shall end. */

@@ -12,7 +12,8 @@
  * "switch" | "call" | "return", "count": reports, "versions": those that did other than the first, "places":
  * ["file:line" | "function()" | null, one per version]}, ...], what the checks of these names found with
  * P3_ON_DIVERGENCE=count or log; "spec": [{"kind": "assert" | "assume", "spec": the relation, "places": as above,
- * "evaluated", "failed": how often, "skipped": how often a version came to its place without the others}, ...];
+ * "evaluated", "failed": how often, "skipped": how often a version came to its place without the others}, ...], with
+ * those of hand-written product functions that did not hold behind the versions' own;
  * "outputs": [{"name", "lengths": [one per version], "difference": null | {"versions": [1, i], "offset"}}, ...], what
  * versions gave out with pp_output. Names are escaped as JSON strings; bytes that are
  * not UTF-8 become U+FFFD. */
@@ -226,7 +227,8 @@ static void write_spec(FILE *out, bool any, const struct p3_place *const places[
   for (int i = 0; i < p3_count; i++)
     if (places[i]) {
       first = places[i];
-      skipped += places[i]->reached - evaluated;
+      if (places[i]->reached > evaluated)
+        skipped += places[i]->reached - evaluated;
     }
   if (!first)
     return;
@@ -266,6 +268,12 @@ static void write_specs(FILE *out) {
       write_spec(out, any, places, 0, 0);
       any = true;
     }
+  for (const struct p3_model_failure *failure = p3_model_failures; failure; failure = failure->next, any = true) {
+    const struct p3_place *places[P3_MAX_VERSIONS];
+    for (int i = 0; i < p3_count; i++)
+      places[i] = &failure->place;
+    write_spec(out, any, places, failure->count, failure->count);
+  }
   fputs(any ? "\n  ]" : "]", out);
 }
 

@@ -455,6 +455,18 @@ bool p3_spec_compared(struct p3_meeting *meeting, unsigned others) {
   return true;
 }
 
+struct p3_model_failure *p3_model_failures;
+
+static void count_failure(const struct p3_place *place) {
+  struct p3_model_failure **link = &p3_model_failures;
+  while (*link && ((*link)->place.file != place->file || (*link)->place.line != place->line))
+    link = &(*link)->next;
+  if (!*link && (*link = malloc(sizeof **link)))
+    **link = (struct p3_model_failure){.place = *place};
+  if (*link)
+    (*link)->count++;
+}
+
 int p3_model_failed(int what, const char *file, int line, const char *text) {
   static struct p3_place place;
   place = (struct p3_place){.what = what, .file = file, .line = line, .text = text};
@@ -462,6 +474,7 @@ int p3_model_failed(int what, const char *file, int line, const char *text) {
     assumption_failed(&place);
     return false;
   }
+  count_failure(&place);
   p3_spec_failed = true;
   if (!is_fatal())
     return false;

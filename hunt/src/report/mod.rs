@@ -276,7 +276,8 @@ fn summary(class: Class, examined: &Examined, differences: &[Difference]) -> Str
         Class::Spec => {
             let specs = examined.failed_specs().iter();
             let texts: Vec<String> = specs.map(|spec| spec.text.clone()).collect();
-            format!("{} does not hold", texts.join(", nor "))
+            let verb = if texts.len() == 1 { "does" } else { "do" };
+            format!("{} {verb} not hold", texts.join(" and "))
         }
         Class::Output if examined.differing().contains(&"pp_output") => {
             let account = examined.account.iter();
