@@ -1,5 +1,6 @@
 //! The report as one page that needs nothing but a browser.
 
+use super::clip::{clipped, clipped_text, Clip, BEFORE, MAX_COMMAND, MAX_LINE};
 use super::{Finding, JsonInput, Report, Shown, SourcePlace, Verdict, VersionReport};
 use crate::input::{file_name, JsonBytes};
 use crate::words::visible;
@@ -34,7 +35,7 @@ pub(super) fn page(report: &Report) -> String {
         .replacen("{{body}}", &body, 1)
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -143,11 +144,17 @@ fn show_input(page: &mut String, finding: &Finding) {
     } = &finding.input;
     put(page, "<h3>Input</h3>");
     if let Some(call) = call {
-        put(page, &format!("<pre>{}</pre>", escaped(call)));
+        put(
+            page,
+            &format!("<pre>{}</pre>", clipped_text(call, MAX_COMMAND)),
+        );
     }
     put(
         page,
-        &format!("<pre class=\"command\"><i>$</i> {}</pre>", escaped(command)),
+        &format!(
+            "<pre class=\"command\"><i>$</i> {}</pre>",
+            clipped_text(command, MAX_COMMAND)
+        ),
     );
     let mut streams: Vec<(String, &JsonBytes)> = Vec::new();
     for (index, file) in files.iter().enumerate() {
@@ -168,7 +175,7 @@ fn show_input(page: &mut String, finding: &Finding) {
         );
         let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
         for line in lines.iter().take(MAX_LINES) {
-            put(page, &escaped(&visible(line)));
+            put(page, &clipped(line, MAX_LINE));
         }
         put(page, "</pre>");
         if lines.len() > MAX_LINES {
@@ -251,7 +258,7 @@ fn show_outputs(page: &mut String, name: &str, old: &Shown, new: &Shown) {
                 if skipped > 1 && (head..head + skipped).contains(&line) {
                     continue;
                 }
-                let text = escaped(&visible(old[old_index + line]));
+                let text = clipped(old[old_index + line], MAX_LINE);
                 row(page, "", &text, &text);
                 shown += 1;
             }
@@ -294,25 +301,27 @@ fn skip(page: &mut String, text: &str) {
     );
 }
 
-/// Two lines with what only one of them has in marks.
+/// Two lines with what only one of them has in marks; of long ones, around the first difference.
 fn marked(left: Option<&[u8]>, right: Option<&[u8]>) -> (String, String) {
-    let text = |line: Option<&[u8]>| {
-        line.map(|line| {
-            let newline = if line.ends_with(b"\n") {
-                ""
-            } else {
-                "\u{2204}"
-            };
-            format!("{}{newline}", visible(line))
-        })
+    let text = |clip: &Clip| {
+        let has_end = clip.behind > 0 || clip.shown.ends_with(b"\n");
+        let newline = if has_end { "" } else { "\u{2204}" };
+        format!("{}{newline}", visible(clip.shown))
     };
-    let (Some(left), Some(right)) = (text(left), text(right)) else {
-        let whole = |line: Option<&[u8]>| match text(line) {
-            Some(text) => format!("<mark>{}</mark>", escaped(&text)),
+    let (Some(left), Some(right)) = (left, right) else {
+        let whole = |line: Option<&[u8]>| match line.map(|line| Clip::of(line, 0, MAX_LINE)) {
+            Some(clip) => clip.around(&format!("<mark>{}</mark>", escaped(&text(&clip)))),
             None => String::new(),
         };
         return (whole(left), whole(right));
     };
+    let equal = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let start = match left.len().max(right.len()) > MAX_LINE {
+        true => equal.saturating_sub(BEFORE),
+        false => 0,
+    };
+    let clips = [left, right].map(|line| Clip::of(line, start, MAX_LINE));
+    let (left, right) = (text(&clips[0]), text(&clips[1]));
     let diff = TextDiff::from_chars(&left, &right);
     let (mut a, mut b) = (String::new(), String::new());
     for change in diff.iter_all_changes() {
@@ -331,7 +340,7 @@ fn marked(left: Option<&[u8]>, right: Option<&[u8]>) -> (String, String) {
         }
     }
     let joined = |text: String| text.replace("</mark><mark>", "");
-    (joined(a), joined(b))
+    (clips[0].around(&joined(a)), clips[1].around(&joined(b)))
 }
 
 fn show_places(page: &mut String, finding: &Finding) {
@@ -422,7 +431,7 @@ fn show_source(page: &mut String, place: &SourcePlace) {
         let _ = write!(
             page,
             "<span{class}><i>{number}</i>{}</span>",
-            escaped(&text.replace('\t', "    "))
+            clipped_text(&text.replace('\t', "    "), MAX_LINE)
         );
     }
     put(page, "</pre>");
@@ -536,6 +545,32 @@ fn engines(page: &mut String, report: &Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_are_clipped_around_the_difference() {
+        let old = vec![b'x'; 1_000_000];
+        let mut new = old.clone();
+        new[500_000] = b'y';
+        let (a, b) = marked(Some(&old), Some(&new));
+        assert!(a.len() < 1000 && b.len() < 1000);
+        let before = "<i class=\"left\">… 499880 bytes …</i>x";
+        assert!(a.starts_with(before) && b.starts_with(before), "{b}");
+        assert!(b.contains("x<mark>y</mark>x"), "{b}");
+        assert!(
+            b.ends_with("x<i class=\"left\">… 499520 bytes …</i>"),
+            "{b}"
+        );
+        // One that ends where the other goes on for long.
+        let (a, b) = marked(Some(&old[..500]), Some(&old));
+        assert!(a.starts_with("<i class=\"left\">… 380 bytes …</i>x"), "{a}");
+        assert!(b.starts_with("<i class=\"left\">… 380 bytes …</i>x"), "{b}");
+        let (a, b) = marked(Some(&old), None);
+        assert!(a.ends_with("</mark><i class=\"left\">… 999400 bytes …</i>"));
+        assert_eq!(b, "");
+        // Characters stay whole.
+        let text = "é".repeat(1000);
+        assert!(!clipped(&text.as_bytes()[..1999], MAX_LINE - 1).contains("\\x"));
+    }
 
     #[test]
     fn marks_are_joined_and_escaped() {

@@ -1,5 +1,6 @@
 //! What was found, as data; written as report.json, report.html and one folder per finding.
 
+mod clip;
 mod folder;
 mod html;
 
