@@ -4,7 +4,7 @@
 //! They stay in the comparison's folder, so that it can be repeated later.
 
 use crate::input::{read, write, Input};
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::process::{Ended, Run, Status};
 use crate::sanitizer::{self, SanitizerReport};
 use crate::template::{Template, Word};
@@ -48,6 +48,9 @@ pub struct Programs {
     pub program: String,
     /// Per version, where its sources were compiled.
     pub sources: Vec<Vec<PathBuf>>,
+    /// Per version, the source files of its functions.
+    #[serde(default)]
+    pub files: Vec<Vec<PathBuf>>,
     /// The template of the inputs.
     pub template: String,
     /// How long a run may take, in milliseconds.
@@ -173,6 +176,7 @@ impl Programs {
             names: inputs.iter().map(load::Input::name).collect(),
             program: sources.program.clone(),
             sources: Vec::new(),
+            files: Vec::new(),
             template: sources.template.to_string(),
             timeout: sources.timeout.as_millis() as u64,
             entry: sources.merge.entry.clone(),
@@ -207,6 +211,7 @@ impl Programs {
                 let job = build::prepare_alone(&options, observe)?;
                 if kind == Build::Plain {
                     programs.sources.push(job.source_directories().to_vec());
+                    programs.files.push(job.source_files().to_vec());
                     for sanitizer in job.sanitizers() {
                         if !libraries.contains(sanitizer) {
                             libraries.push(*sanitizer);
@@ -336,8 +341,27 @@ impl Programs {
         for entry in entries.flatten() {
             text.extend(read(&entry.path())?);
         }
-        let report = SanitizerReport::parse(&String::from_utf8_lossy(&text));
+        let mut report = SanitizerReport::parse(&String::from_utf8_lossy(&text));
+        if let Some(place) = report.as_mut().and_then(|report| report.place.as_mut()) {
+            place.file = self.common_name(version, &place.file);
+        }
         Ok(Checked { status, report })
+    }
+
+    /// A source file of a version, called as in the first other version that has it.
+    fn common_name(&self, version: usize, file: &str) -> String {
+        let others = self.files.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != version);
+        let others: Vec<PathBuf> = others.flat_map(|(_, files)| files.clone()).collect();
+        let directories = self.sources.get(version).map_or(&[][..], Vec::as_slice);
+        place::common_name(file, &others, directories)
+    }
+
+    /// The source files of a version, to read in.
+    pub fn source_files(&self, version: usize) -> place::Sources {
+        let known = self.files.get(version).map_or(&[][..], Vec::as_slice);
+        let directories = self.sources.get(version).cloned().unwrap_or_default();
+        place::Sources::new(known, directories)
     }
 
     /// What the product says of this input; none if it did not come to its end.

@@ -117,6 +117,7 @@ pub struct Job {
     output: PathBuf,
     warnings: Vec<String>,
     sources: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     sanitizers: Vec<Sanitizer>,
     /// Holds what the compiler reads.
     _scratch: TempDir,
@@ -127,6 +128,11 @@ impl Job {
     /// files are relative to one of them.
     pub fn source_directories(&self) -> &[PathBuf] {
         &self.sources
+    }
+
+    /// The source files of the version's functions, as far as debug info says, with their directories.
+    pub fn source_files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// The sanitizers whose run-time libraries are linked.
@@ -186,6 +192,7 @@ pub fn prepare(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Job
         output: options.output.clone(),
         warnings,
         sources: Vec::new(),
+        files: Vec::new(),
         sanitizers: options.sanitizers.clone(),
         _scratch: scratch,
     })
@@ -221,6 +228,7 @@ pub fn prepare_alone(options: &AloneOptions, observe: &mut dyn Observer) -> Resu
         output: options.output.clone(),
         warnings,
         sources: directories(&module),
+        files: files(&module),
         sanitizers,
         _scratch: scratch,
     })
@@ -232,6 +240,16 @@ fn directories(module: &Module) -> Vec<PathBuf> {
     let places = functions.filter_map(|function| function.definition_place());
     let directories: BTreeSet<PathBuf> = places.map(|place| place.directory.into()).collect();
     directories.into_iter().collect()
+}
+
+/// The files in which a module's functions are.
+fn files(module: &Module) -> Vec<PathBuf> {
+    let functions = llvm::functions(module).into_iter();
+    let places = functions.filter_map(|function| function.definition_place());
+    let files: BTreeSet<PathBuf> = places
+        .map(|place| Path::new(&place.directory).join(place.file))
+        .collect();
+    files.into_iter().collect()
 }
 
 /// A compiler that takes whatever file comes next for IR, and a place for that file.

@@ -11,7 +11,7 @@ use crate::engine::{Engine, EngineReport};
 use crate::examine::{Class, Crash, Examined};
 use crate::expect;
 use crate::input::{write as write_file, Input, JsonBytes};
-use crate::place::{Place, Sources};
+use crate::place::Place;
 use crate::process::Ended;
 use crate::programs::{internal, DifferentOutput, Parting, Programs, Specification};
 use crate::sanitizer::SanitizerReport;
@@ -224,13 +224,12 @@ impl Origin {
         let versions: Vec<VersionReport> = (0..programs.names.len())
             .map(|version| VersionReport::of(examined, version, programs, &differences))
             .collect();
-        let source = |(place, directories): (&Option<Place>, &Vec<_>)| {
+        let source = |(version, place): (usize, &Option<Place>)| {
             let place = place.as_ref()?;
-            let mut sources = Sources::new(directories.iter().cloned());
             Some(SourcePlace {
                 file: place.file.clone(),
                 line: place.line,
-                source: sources.around(place, CONTEXT),
+                source: programs.source_files(version).around(place, CONTEXT),
             })
         };
         Finding {
@@ -249,8 +248,8 @@ impl Origin {
             },
             weight_before: self.found.weight(),
             kind,
-            places: places.iter().zip(&programs.sources).map(source).collect(),
-            writes: write.iter().zip(&programs.sources).map(source).collect(),
+            places: places.iter().enumerate().map(source).collect(),
+            writes: write.iter().enumerate().map(source).collect(),
             partings: examined.partings().map(<[_]>::to_vec),
             rests_on_product: class == Class::Spec || examined.differing().contains(&"pp_output"),
             failed_specs: examined.failed_specs().to_vec(),
