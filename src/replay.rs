@@ -33,7 +33,7 @@ pub struct ReplayArgs {
     /// Build and run these versions instead of those that diff has compared
     #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
     versions: Option<Vec<OsString>>,
-    /// A flag for clang when it builds them (repeatable)
+    /// A flag for clang when it builds them, besides those that diff had (repeatable)
     #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
     clang_flag: Vec<OsString>,
 }
@@ -118,13 +118,14 @@ fn rebuild(
     let mut merge = MergeOptions::default().pipeline_options(&[old.clone(), new.clone()]);
     merge.entry.clone_from(&recorded.entry);
     merge.weave.map.clone_from(&recorded.map);
-    let sources = Sources {
+    let mut sources = Sources {
         merge: differences_only(merge)?,
         flags: flags.to_vec(),
         program: recorded.program.clone(),
         template: Template::parse(&recorded.template).map_err(anyhow::Error::msg)?,
         timeout: Duration::from_millis(recorded.timeout),
     };
+    recorded.besides.add_to(&mut sources);
     let mut watch = Watch::new("building");
     let (programs, warnings) = Programs::build(&sources, folder, watch.observer())?;
     drop(watch);

@@ -831,6 +831,72 @@ fn behind_a_parting_klee_looks_breadth_first() {
 }
 
 #[test]
+fn replayed_versions_are_built_as_the_first_ones() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stdio.h>
+int hook(int);
+static int half(int n) { return n / 2 + (V == 2 && n > 5); }
+int main(int argc, char **argv) {
+  half(argv[1][0] ? argv[1][0] - '0' : 0);
+  printf("%d\n", hook(1));
+  return 0;
+}
+"#;
+    fs::write(directory.join("main.c"), source).unwrap();
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "main.c", version, file, &["-g"]);
+    }
+    let library = "static int calls;\nint hook(int n) { return calls += n; }\n";
+    fs::write(directory.join("hook.c"), library).unwrap();
+    let mut clang = Command::new("clang-16");
+    let built = clang.args(["-c", "hook.c"]).current_dir(directory).status();
+    assert!(built.unwrap().success());
+    let (status, stdout, report) = diff(
+        directory,
+        &[
+            "--args=@arg:1",
+            "--no-stdin",
+            "--seed=7",
+            "--time=1",
+            "--native-lib=hook.o",
+            "--assert-equal-returns=half",
+            "--clang-flag=-lm",
+        ],
+    );
+    assert_eq!(status, 1, "{stdout}");
+    assert_eq!(visible(&report)[0]["class"], "spec", "{stdout}");
+    // From elsewhere: names of files are no more relative to where diff was.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.join(name).to_str().unwrap().to_string();
+    let again = ["replay", &path("out"), "--versions", &path("old.bc")];
+    let (status, stdout, stderr) =
+        call(elsewhere.path(), &[&again[..], &[&path("new.bc")]].concat());
+    assert_eq!((status, stderr.as_str()), (1, ""), "{stdout}");
+    assert!(stdout.ends_with(": specification fails\n"), "{stdout}");
+    let (status, stdout, _) = call(elsewhere.path(), &[&again[..], &[&path("old.bc")]].concat());
+    assert_eq!(status, 0, "{stdout}");
+}
+
+#[test]
+fn what_minimise_cannot_use_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    fs::create_dir_all(directory.join("other/programs")).unwrap();
+    fs::write(directory.join("other/args"), "x\0").unwrap();
+    for arguments in [&["other"][..], &["nowhere"], &["other", "--in", "other"]] {
+        let (status, stdout, stderr) = call(directory, &[&["minimise"], arguments].concat());
+        assert_eq!((status, stdout.as_str()), (2, ""), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+    // Something that looks like it.
+    fs::write(directory.join("other/programs/programs.json"), "{}").unwrap();
+    let (status, _, stderr) = call(directory, &["minimise", "other"]);
+    assert_eq!((status, stderr.lines().count()), (2, 1), "{stderr}");
+}
+
+#[test]
 fn what_cannot_be_used_is_named() {
     let scratch = pair("has_digit");
     let directory = scratch.path();

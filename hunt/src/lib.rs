@@ -4,6 +4,7 @@
 //! on the versions alone, findings are told apart, minimised and reported.
 
 mod background;
+pub mod besides;
 pub mod captured;
 pub mod engine;
 pub mod examine;

@@ -3,6 +3,7 @@
 //!
 //! They stay in the comparison's folder, so that it can be repeated later.
 
+use crate::besides::Besides;
 use crate::input::{read, write, Input};
 use crate::place::{self, Place};
 use crate::process::{Ended, Run, Status};
@@ -61,6 +62,9 @@ pub struct Programs {
     /// Which functions correspond although their names differ.
     #[serde(default)]
     pub map: Vec<(String, String)>,
+    /// What they were built with besides the versions.
+    #[serde(default)]
+    pub besides: Besides,
     /// Whether standard input is what the entry's arguments are made of.
     #[serde(default)]
     pub makes_arguments: bool,
@@ -181,6 +185,7 @@ impl Programs {
             timeout: sources.timeout.as_millis() as u64,
             entry: sources.merge.entry.clone(),
             map: sources.merge.weave.map.clone(),
+            besides: Besides::of(sources)?,
             makes_arguments: false,
             folder: absolute(folder)?,
         };
