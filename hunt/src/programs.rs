@@ -11,6 +11,7 @@ use crate::sanitizer::{self, SanitizerReport};
 use crate::template::{Template, Word};
 use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
 use p3_passes::entry::{function_name, Entry};
+use p3_passes::execute::ReportedSpec;
 use p3_passes::load;
 use p3_passes::pipeline::{self, Observer, Options};
 use p3_passes::report::MergeReport;
@@ -421,24 +422,11 @@ struct ReportedCheck {
     verdict: String,
 }
 
-#[derive(Deserialize)]
-struct ReportedSpec {
-    kind: String,
-    spec: String,
-    places: Vec<Option<String>>,
-    evaluated: u64,
-    failed: u64,
-}
-
-impl ReportedSpec {
-    fn is_assumed(&self) -> bool {
-        self.kind == "assume"
-    }
-
-    fn specification(&self) -> Specification {
+impl From<&ReportedSpec> for Specification {
+    fn from(reported: &ReportedSpec) -> Specification {
         Specification {
-            text: self.spec.clone(),
-            places: places(&self.places),
+            text: reported.spec.clone(),
+            places: places(&reported.places),
         }
     }
 }
@@ -481,12 +469,10 @@ impl From<ProductReport> for Account {
         });
         let failed = report.spec.iter().filter(|spec| spec.failed > 0);
         let (assumed, asserted): (Vec<_>, Vec<_>) = failed.partition(|spec| spec.is_assumed());
-        let mut failed: Vec<Specification> = asserted
-            .into_iter()
-            .map(ReportedSpec::specification)
-            .collect();
+        let mut failed: Vec<Specification> =
+            asserted.into_iter().map(Specification::from).collect();
         let asserted = report.spec.iter().filter(|spec| !spec.is_assumed());
-        let specifications = asserted.map(|spec| (spec.specification(), spec.evaluated > 0));
+        let specifications = asserted.map(|spec| (Specification::from(spec), spec.evaluated > 0));
         if failed.is_empty() && report.checks.spec.verdict == "fail" {
             failed.push(Specification {
                 text: "a specification in a product function".to_string(),

@@ -122,18 +122,32 @@ struct ReportedCheck {
     enabled: bool,
 }
 
-#[derive(Deserialize)]
-struct ReportedSpec {
-    kind: String,
-    spec: String,
-    places: Vec<Option<String>>,
-    failed: u64,
+/// A specification in a product's report.json.
+#[derive(Debug, Deserialize)]
+pub struct ReportedSpec {
+    /// `assert` or `assume`
+    pub kind: String,
+    /// The relation.
+    pub spec: String,
+    /// `FILE:LINE` per version; none: it names nothing there.
+    pub places: Vec<Option<String>>,
+    /// How often it was computed.
+    pub evaluated: u64,
+    /// How often it did not hold.
+    pub failed: u64,
+}
+
+impl ReportedSpec {
+    /// Whether inputs for which it does not hold are of no interest.
+    pub fn is_assumed(&self) -> bool {
+        self.kind == "assume"
+    }
 }
 
 impl Report {
     fn failed_specs(&self) -> Vec<FailedSpec> {
         let failed = || self.spec.iter().filter(|spec| spec.failed > 0);
-        if !self.checks.spec.enabled || failed().any(|spec| spec.kind == "assume") {
+        if !self.checks.spec.enabled || failed().any(ReportedSpec::is_assumed) {
             return Vec::new();
         }
         let of = |spec: &ReportedSpec| FailedSpec {
