@@ -132,6 +132,12 @@ fn script(finding: &Finding, input: &Input, programs: &Programs, place: &str) ->
             &(programs.timeout as f64 / 1000.0).to_string(),
             1,
         )
+        // What a program leaves running may keep its output open.
+        .replacen(
+            "{{patience}}",
+            &(programs.timeout / 1000 + 2).to_string(),
+            1,
+        )
         .replacen("{{title}}", &title.replace("{{", "{ {"), 1)
         .replacen("{{programs}}", place, 1)
         .replacen("{{program}}", &for_shell(programs.program.as_bytes()), 1)

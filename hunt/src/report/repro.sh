@@ -7,6 +7,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 programs={{programs}}
+# In seconds. Of output without end the first 256 MiB are compared.
 limit={{limit}}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -35,8 +36,9 @@ run() {
     [ ! -x /usr/lib/llvm-16/bin/llvm-symbolizer ] ||
       export ASAN_SYMBOLIZER_PATH=/usr/lib/llvm-16/bin/llvm-symbolizer
     timeout --signal=KILL "$limit" bash -c 'exec -a "$0" "$@"' {{program}} "$2" {{arguments}} \
-      < "$here/stdin" > "$work/$1.stdout" 2> "$work/$1.stderr"
-    status=$?
+      < "$here/stdin" 2> "$work/$1.stderr" |
+      timeout {{patience}} bash -c 'head -c 256M; cat > /dev/null' > "$work/$1.stdout"
+    status=${PIPESTATUS[0]}
     # What timeout kills ends like anything else that is killed.
     [ $status != 137 ] || status="137 (killed, after $limit seconds if it did not end)"
     echo "exit status $status" > "$work/$1.status"
