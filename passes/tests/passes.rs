@@ -447,3 +447,36 @@ fn exchange_first_values(block: &BasicBlock) -> bool {
         .collect();
     stores[0].set_operand(0, values[1]) && stores[1].set_operand(0, values[0])
 }
+
+/// Both branch on whether two addresses are equal, which LLVM does not decide, with their targets exchanged. The product
+/// compares the conditions, and LLVM folds that to the exclusive or of one and the other's complement.
+#[test]
+fn check_accepts_exchanged_targets_of_constant_conditions() {
+    let version = |targets: &str| {
+        format!(
+            "@g = global [4 x i32] zeroinitializer
+@h = global i32 0
+declare i32 @putchar(i32)
+define i32 @main(i32 %argc, ptr %argv) {{
+entry:
+  br i1 icmp ne (ptr getelementptr ([4 x i32], ptr @g, i64 1), ptr @h), {targets}
+a:
+  %more = load volatile i32, ptr @g
+  %twice = mul i32 %more, 2
+  %shifted = ashr i32 %twice, %argc
+  br label %end
+b:
+  %second = call i32 @putchar(i32 98)
+  store volatile i32 %argc, ptr @h
+  br label %end
+end:
+  %result = phi i32 [ %shifted, %a ], [ 3, %b ]
+  ret i32 %result
+}}
+"
+        )
+    };
+    let (old, new) = (version("label %a, label %b"), version("label %b, label %a"));
+    let text = Merge::of(&[&[&old], &[&new]]).after("weave");
+    assert!(text.has("br i1 xor (i1 icmp eq (ptr getelementptr"));
+}

@@ -87,9 +87,11 @@ impl Facts {
                     let same = (value.operation() == EQUAL) == holds;
                     self.same.push((operands[0], operands[1], same, from));
                 }
-                // What a comparison of two constant conditions is folded to.
+                // What a comparison of two constant conditions is folded to, for equality with the first one negated.
                 LLVMOpcode::LLVMXor if value.is_constant() => {
                     self.same.push((operands[0], operands[1], !holds, from));
+                    let negated = operands[0].constant_not();
+                    self.same.push((negated, operands[1], holds, from));
                 }
                 LLVMOpcode::LLVMAnd if holds => {
                     work.extend(operands.iter().map(|&o| (o, true)));

@@ -241,6 +241,12 @@ impl Value {
         wrap(unsafe { LLVMGetAggregateElement(self.0, index) })
     }
 
+    /// The complement of a constant integer, folded as far as LLVM can.
+    pub(crate) fn constant_not(self) -> Value {
+        debug_assert!(self.is_constant());
+        Value(unsafe { LLVMConstNot(self.0) })
+    }
+
     /// The value of a constant integer.
     pub(crate) fn as_integer(self) -> Option<u64> {
         unsafe { (!LLVMIsAConstantInt(self.0).is_null()).then(|| LLVMConstIntGetZExtValue(self.0)) }
