@@ -3,6 +3,7 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSet.h>
@@ -302,18 +303,125 @@ void p3_copy_code_generation_attributes(LLVMValueRef To, LLVMValueRef From) {
   }
 }
 
+// Turns the loads and stores of one alloca, in the order of their blocks, into SSA values. Only the blocks are looked at
+// in which the variable is alive. One begins with what its immediate dominator ends with, or with a phi if a predecessor
+// ends with something else; those are the phis of Cytron et al. (TOPLAS 1991), without their dominance frontiers.
+// Numbers are the blocks' in reverse post-order: only what comes from behind needs another round.
+static void promoteOne(ArrayRef<Instruction *> Accesses, StringRef Name, const DominatorTree &DT,
+                       const DenseMap<BasicBlock *, unsigned> &Numbers) {
+  if (Accesses.empty())
+    return;
+  DenseMap<BasicBlock *, Value *> Ends, Begins;
+  DenseMap<Value *, Value *> Known;
+  // Loads of what their blocks begin with.
+  SmallVector<LoadInst *, 8> Open;
+  SmallVector<BasicBlock *, 16> Alive;
+  for (size_t I = 0; I < Accesses.size();) {
+    BasicBlock *BB = Accesses[I]->getParent();
+    Value *Current = nullptr;
+    for (; I < Accesses.size() && Accesses[I]->getParent() == BB; I++) {
+      if (auto *Store = dyn_cast<StoreInst>(Accesses[I]))
+        Current = Store->getValueOperand();
+      else if (Current)
+        Known[Accesses[I]] = Current;
+      else {
+        Open.push_back(cast<LoadInst>(Accesses[I]));
+        if (Begins.try_emplace(BB).second)
+          Alive.push_back(BB);
+      }
+    }
+    if (Current)
+      Ends[BB] = Current;
+  }
+  for (size_t I = 0; I < Alive.size(); I++)
+    for (BasicBlock *Before : predecessors(Alive[I]))
+      if (!Ends.count(Before) && Begins.try_emplace(Before).second)
+        Alive.push_back(Before);
+  llvm::sort(Alive, [&](BasicBlock *A, BasicBlock *B) { return Numbers.lookup(A) < Numbers.lookup(B); });
+
+  Type *Ty = getLoadStoreType(Accesses.front());
+  auto AtEnd = [&](BasicBlock *BB) {
+    auto Found = Ends.find(BB);
+    return Found != Ends.end() ? Found->second : Begins.lookup(BB);
+  };
+  auto Above = [&](BasicBlock *BB) -> Value * {
+    auto *Dominator = DT.getNode(BB)->getIDom();
+    return Dominator ? AtEnd(Dominator->getBlock()) : UndefValue::get(Ty);
+  };
+  DenseMap<BasicBlock *, PHINode *> Phis;
+  auto AddPhi = [&](BasicBlock *BB, bool IsBefore) {
+    unsigned Number = Numbers.lookup(BB);
+    bool Wanted = !Phis.count(BB) && any_of(predecessors(BB), [&](BasicBlock *From) {
+      return (Numbers.lookup(From) < Number) == IsBefore && AtEnd(From) != Above(BB);
+    });
+    if (Wanted)
+      Phis[BB] = PHINode::Create(Ty, pred_size(BB), Name, &BB->front());
+    return Wanted;
+  };
+  for (bool Changed = true; Changed;) {
+    for (BasicBlock *BB : Alive) {
+      AddPhi(BB, true);
+      PHINode *Phi = Phis.lookup(BB);
+      Begins[BB] = Phi ? Phi : Above(BB);
+    }
+    Changed = false;
+    for (BasicBlock *BB : Alive)
+      Changed |= AddPhi(BB, false);
+  }
+  for (BasicBlock *BB : Alive)
+    if (PHINode *Phi = Phis.lookup(BB))
+      for (BasicBlock *Before : predecessors(BB))
+        Phi->addIncoming(AtEnd(Before), Before);
+
+  // What a load is replaced by may be another one.
+  for (LoadInst *Load : Open)
+    Known[Load] = Begins[Load->getParent()];
+  for (Instruction *I : Accesses)
+    if (isa<LoadInst>(I)) {
+      Value *V = I;
+      while (Value *Next = Known.lookup(V))
+        V = Next;
+      I->replaceAllUsesWith(V);
+    }
+  for (Instruction *I : Accesses)
+    I->eraseFromParent();
+}
+
+// One variable after the other, each at the cost of the blocks in which it is alive. LLVM's PromoteMemToReg keeps the
+// values of all variables for every block on its way, and goes through all blocks for every few variables that it gets;
+// its SSAUpdater, asked for several blocks, makes phis of equal values that refer to one another.
 void p3_promote(LLVMValueRef Fn, const LLVMValueRef *Allocas, size_t Count) {
   auto *F = cast<Function>(unwrap(Fn));
   EliminateUnreachableBlocks(*F);
   DominatorTree DT(*F);
-  // LLVM keeps a list of all allocas' values for every block on its way: few at a time bound that.
-  const size_t AtOnce = 256;
-  for (size_t I = 0; I < Count; I += AtOnce) {
-    std::vector<AllocaInst *> Promotable;
-    for (size_t J = I; J < std::min(I + AtOnce, Count); J++)
-      Promotable.push_back(cast<AllocaInst>(unwrap(Allocas[J])));
-    PromoteMemToReg(Promotable, DT);
+  DenseMap<Value *, size_t> Variables;
+  for (size_t I = 0; I < Count; I++)
+    Variables[unwrap(Allocas[I])] = I;
+  std::vector<SmallVector<Instruction *, 4>> Accesses(Count);
+  DenseMap<BasicBlock *, unsigned> Numbers;
+  ReversePostOrderTraversal<Function *> Order(F);
+  for (BasicBlock *BB : Order) {
+    unsigned Number = Numbers.size();
+    Numbers[BB] = Number;
+    for (Instruction &I : *BB) {
+      auto Found = Variables.find(getLoadStorePointerOperand(&I));
+      if (Found != Variables.end())
+        Accesses[Found->second].push_back(&I);
+    }
   }
+  // A program's own variables are described by debug info, which LLVM knows how to keep.
+  std::vector<AllocaInst *> Described;
+  for (size_t I = 0; I < Count; I++) {
+    auto *Alloca = cast<AllocaInst>(unwrap(Allocas[I]));
+    if (Alloca->isUsedByMetadata() || !Alloca->hasNUses(Accesses[I].size())) {
+      Described.push_back(Alloca);
+      continue;
+    }
+    promoteOne(Accesses[I], Alloca->getName(), DT, Numbers);
+    Alloca->eraseFromParent();
+  }
+  if (!Described.empty())
+    PromoteMemToReg(Described, DT);
 }
 
 static void mergeBlocks(Function &F) {
