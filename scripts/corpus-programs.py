@@ -58,7 +58,7 @@ def observe(command, directory, inputs, variables):
     directory.mkdir()
     for file in inputs.iterdir():
         if file.name != "large":
-            shutil.copy(file, directory)
+            shutil.copy2(file, directory)  # with their times, which gzip puts into its output
     process = subprocess.Popen(["bash", "-c", command], cwd=directory, env=variables, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     try:
