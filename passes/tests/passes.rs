@@ -360,6 +360,17 @@ fn weave_adds_product_functions_and_keeps_the_plain_ones() {
 }
 
 #[test]
+fn weave_takes_phis_of_values_that_are_never_computed() {
+    let text = "define i32 @main(i32 %argc, ptr %argv) {\nentry:\n  br label %join\n\
+                dead:\n  %v = add i32 %argc, 1\n  br label %join\n\
+                join:\n  %r = phi i32 [ 7, %entry ], [ %v, %dead ]\n  ret i32 %r\n}\n";
+    let woven = Merge::with_itself(text).after("weave");
+    let product = woven.function("_PP_main");
+    assert!(!product.contains("add i32"), "{product}");
+    assert_eq!(product.matches("store i32 7").count(), 2, "{product}");
+}
+
+#[test]
 fn weave_leaves_variadic_functions_alone() {
     let text = "define i32 @f(i32 %x, ...) {\n  ret i32 %x\n}\n\
                 define i32 @main(i32 %argc, ptr %argv) {\n  %1 = call i32 (i32, ...) @f(i32 %argc, i32 1)\n  ret i32 %1\n}\n";

@@ -242,7 +242,8 @@ fn plan_member(graph: &Graph, alive: Value) -> MemberPlan {
         for &phi in &node.phis {
             add(phi);
             for (value, _) in phi.incoming() {
-                if value.is_instruction() {
+                // What a block computes that is never reached belongs to no node.
+                if graph.node_of.contains_key(&value) {
                     add(value);
                 }
             }
