@@ -35,7 +35,7 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let runtime = Path::new("../runtime");
     println!("cargo:rerun-if-changed=../runtime");
-    for part in ["core", "entry", "harness", "version"] {
+    for part in ["alone", "core", "entry", "harness", "version"] {
         compile_runtime(runtime, part, &out);
     }
     compile_wrappers();

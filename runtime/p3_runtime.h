@@ -140,6 +140,8 @@ int p3_model_failed(int what, const char *file, int line, const char *text);
 void p3_marked_output(int version, const char *name, const void *bytes, size_t size);
 /* What P3_INPUT gives every version under that name; false: there is no such source. */
 bool p3_marked_input(int version, void *bytes, size_t size, const char *name);
+/* core/spec.c: the program says by the function `text` that the input is of no interest. */
+void p3_assumption_failed(const char *text);
 /* core/dispatch.c: which of many product functions a call through pointers means. Emitted by the weave pass. */
 struct p3_dispatch {
   unsigned count;

@@ -68,7 +68,7 @@ pub struct DiffArgs {
 #[derive(Args)]
 pub struct ProgramArgs {
     /// The arguments to try: words, @arg:N (of up to N bytes), @args:MIN-MAX:N (so many of them), @file[:N] (a file
-    /// of up to N bytes), @stdin[:N]
+    /// of up to N bytes), @stdin[:N], @input[:N] (for pp_input of p3.h; there by itself if a version uses that)
     #[arg(long, value_name = "TEMPLATE", default_value = "", value_parser = Template::parse, allow_hyphen_values = true)]
     args: Template,
     /// The largest standard input to try, in bytes; 4096 if nothing is said
@@ -166,6 +166,7 @@ impl ProgramArgs {
         versions: [&OsString; 2],
         merge: &MergeOptions,
     ) -> p3_passes::Result<Sources> {
+        let prepare = merge.prepare();
         let merge = differences_only(merge.pipeline_options(&versions.map(Clone::clone)))?;
         let has_stdin = self.args.has_stdin();
         if has_stdin && self.no_stdin {
@@ -185,6 +186,7 @@ impl ProgramArgs {
         };
         Ok(Sources {
             merge,
+            prepare,
             flags: self.clang_flag.clone(),
             program: self.program.clone(),
             template: template.map_err(|e| Error::bad_input("--max-stdin", e))?,

@@ -58,9 +58,10 @@ pub struct MergeOptions {
     /// where names do not (a parameter, a number, or up to a NUL; members as in point.at=point_size)
     #[arg(long, value_name = "F", default_value = "main")]
     entry: String,
-    /// How far versions are simplified before they are merged
-    #[arg(long, default_value = "fold")]
-    prepare: Prepare,
+    /// How far versions are simplified before they are merged; fold, and ssa in what the fuzzers of diff run, if nothing
+    /// is said
+    #[arg(long)]
+    prepare: Option<Prepare>,
     /// What the product checks: output, status, assert, spec, divergence, returns or none
     #[arg(long, default_value = "output,status,assert,spec", value_parser = ProductChecks::parse)]
     check: ProductChecks,
@@ -256,12 +257,17 @@ impl Default for MergeOptions {
 }
 
 impl MergeOptions {
+    /// How far versions are simplified, if the user has said it.
+    pub fn prepare(&self) -> Option<PrepareLevel> {
+        self.prepare.map(PrepareLevel::from)
+    }
+
     /// The pipeline's options for these versions.
     pub fn pipeline_options(&self, versions: &[OsString]) -> Options {
         Options {
             inputs: versions.iter().map(|v| Input::parse(v)).collect(),
             entry: self.entry.clone(),
-            prepare: self.prepare.into(),
+            prepare: self.prepare().unwrap_or_default(),
             checks: self.check,
             native_libraries: self.native_lib.clone(),
             weave: self.weave_options(),

@@ -3,8 +3,8 @@
 use crate::diff::{differences_only, Watch};
 use crate::merge::MergeOptions;
 use crate::progress::Progress;
-use crate::run::some_seconds;
-use crate::Outcome;
+use crate::run::{some_seconds, INCONCLUSIVE};
+use crate::{worker, Outcome};
 use anyhow::Context as _;
 use clap::Args;
 use p3_hunt::examine::{examine, Class, Examined};
@@ -14,7 +14,7 @@ use p3_hunt::programs::{Programs, Sources};
 use p3_hunt::replay::{self, Kept};
 use p3_hunt::report::{self, Origin};
 use p3_hunt::template::Template;
-use p3_passes::Error;
+use p3_passes::{interruption, Error};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -57,9 +57,21 @@ pub struct MinimiseArgs {
 
 /// Confirms again. Exit status 1 if the versions differ on any of the inputs.
 pub fn replay(args: &ReplayArgs) -> Outcome {
+    worker::end_by_request();
+    let mut any = false;
+    match replay_all(args, &mut any) {
+        Err(_) if interruption::is_requested() => {
+            eprintln!("p3-ir: interrupted");
+            Ok(ExitCode::from(if any { 1 } else { INCONCLUSIVE }))
+        }
+        done => done.map(|()| ExitCode::from(u8::from(any))),
+    }
+}
+
+/// `any` becomes true as soon as an input shows a difference.
+fn replay_all(args: &ReplayArgs, any: &mut bool) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir().context("cannot create a temporary directory")?;
     let mut rebuilt: Option<(PathBuf, Programs)> = None;
-    let mut any = false;
     for path in &args.paths {
         let comparison = comparison(args.comparison.as_deref(), path)?;
         let recorded = replay::programs(&comparison)?;
@@ -79,7 +91,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
         for kept in kept {
             let examined = examine(&programs, &kept.input)?;
             let class = examined.class();
-            any |= class.is_some_and(Class::is_visible);
+            *any |= class.is_some_and(Class::is_visible);
             println!(
                 "{}: {}",
                 kept.place.display(),
@@ -87,7 +99,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
             );
         }
     }
-    Ok(ExitCode::from(u8::from(any)))
+    Ok(())
 }
 
 fn verdict(class: Option<Class>, before: Option<Class>, examined: &Examined) -> String {
@@ -120,6 +132,7 @@ fn rebuild(
     merge.weave.map.clone_from(&recorded.map);
     let mut sources = Sources {
         merge: differences_only(merge)?,
+        prepare: None,
         flags: flags.to_vec(),
         program: recorded.program.clone(),
         template: Template::parse(&recorded.template).map_err(anyhow::Error::msg)?,
@@ -135,7 +148,7 @@ fn rebuild(
     Ok(programs)
 }
 
-/// Makes an input smaller. Exit status 1: the versions do not differ on it.
+/// Makes an input smaller; an interruption leaves it as small as it is then. The versions have to differ on it.
 pub fn minimise(args: &MinimiseArgs) -> Outcome {
     let comparison = comparison(args.comparison.as_deref(), &args.path)?;
     let programs = replay::programs(&comparison)?;
@@ -144,7 +157,14 @@ pub fn minimise(args: &MinimiseArgs) -> Outcome {
         return Err(Error::bad_input(&args.path, "expected one input").into());
     };
     let none = HashSet::new();
-    let examined = examine(&programs, input)?;
+    worker::end_by_request();
+    let examined = match examine(&programs, input) {
+        Err(_) if interruption::is_requested() => {
+            eprintln!("p3-ir: interrupted before anything was tried");
+            return Ok(ExitCode::from(INCONCLUSIVE));
+        }
+        examined => examined?,
+    };
     let Some(identity) = examined.identity(&none) else {
         return Err(Error::bad_input(&args.path, "the versions do not differ on it").into());
     };
@@ -158,6 +178,9 @@ pub fn minimise(args: &MinimiseArgs) -> Outcome {
     let progress = Progress::new("minimising");
     let smaller = minimiser.minimise(examined)?;
     drop(progress);
+    if interruption::is_requested() {
+        eprintln!("p3-ir: interrupted: it may be made smaller still");
+    }
     let origin = Origin {
         number: 1,
         engine: None,

@@ -678,6 +678,190 @@ int main(int argc, char **argv) {
     assert!(summary.starts_with("stdout differs"), "{stdout}");
 }
 
+/// Versions that take the same bytes in another order, and some that only one of them takes.
+const TAKES_INPUT: &str = r#"
+#include <p3.h>
+#include <stdio.h>
+#include <string.h>
+static void number(unsigned short *n) { pp_input(n, sizeof *n, "number"); }
+static void text(char text[4]) { pp_input(text, 4, "text"); }
+int main(void) {
+  unsigned short n = 7;
+  char word[4] = "abc";
+#if V == 1
+  number(&n);
+  text(word);
+#else
+  unsigned more = 1;
+  pp_input(&more, sizeof more, "more");
+  text(word);
+  number(&n);
+#endif
+  if (strncmp(word, "key", 4) == 0 && n == 0xabcd)
+    puts(V == 1 ? "old" : "new");
+  return word[0] == 'z';
+}
+"#;
+
+#[test]
+fn bytes_that_the_program_takes_by_name_are_fuzzed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    fs::write(directory.join("named.c"), TAKES_INPUT).unwrap();
+    call(directory, &["header", "-o", "p3.h"]);
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "named.c", version, file, &["-g", "-I."]);
+    }
+    let (status, stdout, report) = diff(directory, &["--no-stdin", "--time", "50"]);
+    assert_eq!(report["template"], "@input:4096");
+    let found = visible(&report);
+    assert_eq!((status, found.len()), (1, 1), "{stdout}");
+    assert_eq!(found[0]["class"], "output");
+    // What only the new version takes is behind the first that the old one does, and plays no part.
+    let bytes = b"\xcd\xabaaaakey";
+    let folder = directory.join("out/findings/01-output");
+    assert_eq!(fs::read(folder.join("pp_input")).unwrap(), bytes);
+    let command = "P3_INPUT=<(printf '\\315\\253aaaakey') prog < /dev/null";
+    assert_eq!(found[0]["input"]["command"], command);
+    let repro = || {
+        let done = Command::new("bash")
+            .arg(folder.join("repro.sh"))
+            .output()
+            .unwrap();
+        texts(done)
+    };
+    let (status, shown, stderr) = repro();
+    assert_eq!((status, stderr.as_str()), (1, ""));
+    assert!(
+        shown.contains("-stdout: old") && shown.contains("+stdout: new"),
+        "{shown}"
+    );
+    let (status, stdout, _) = call(directory, &["replay", "out"]);
+    assert_eq!(status, 1, "{stdout}");
+    fs::write(
+        directory.join("raw"),
+        [&bytes[..], b"\0more bytes"].concat(),
+    )
+    .unwrap();
+    let (status, stdout, stderr) = call(directory, &["minimise", "raw", "--in", "out"]);
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stdout.contains("9 of 20 bytes are left"), "{stdout}");
+    fs::remove_file(folder.join("pp_input")).unwrap();
+    let (status, _, stderr) = repro();
+    assert!(
+        status == 2 && stderr.contains("pp_input: cannot be read"),
+        "{stderr}"
+    );
+    let twice = ["--args", "@input:2 @input"];
+    let refused = [&["diff", "old.bc", "new.bc", "-o", "no"][..], &twice].concat();
+    let (status, _, stderr) = call(directory, &refused);
+    assert!(
+        status == 2 && stderr.contains("more than one @input"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn bytes_that_the_program_takes_by_name_come_back_from_klee() {
+    if !has_klee() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    fs::write(directory.join("named.c"), TAKES_INPUT).unwrap();
+    call(directory, &["header", "-o", "p3.h"]);
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "named.c", version, file, &["-g", "-I."]);
+    }
+    let arguments = ["--no-stdin", "--engine", "klee"];
+    let (status, stdout, report) = diff(directory, &arguments);
+    assert_eq!((status, visible(&report).len()), (1, 1), "{stdout}");
+    let bytes = fs::read(directory.join("out/findings/01-output/pp_input")).unwrap();
+    assert_eq!((&bytes[..2], &bytes[6..]), (&b"\xcd\xab"[..], &b"key"[..]));
+    fs::copy(directory.join("new.bc"), directory.join("old.bc")).unwrap();
+    let (status, stdout, _) = diff(directory, &arguments);
+    let verdict = "equivalent on all inputs of the form '@input:4096': KLEE finished every path\n";
+    assert!(status == 0 && stdout.starts_with(verdict), "{stdout}");
+}
+
+/// Programs that were written for KLEE, whatever engine looks at them.
+#[test]
+fn what_a_program_makes_symbolic_is_fuzzed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <stddef.h>
+void klee_make_symbolic(void *object, size_t size, const char *name);
+int klee_range(int begin, int end, const char *name);
+void klee_assume(uintptr_t condition);
+int main(void) {
+  short a, b;
+  klee_make_symbolic(&a, sizeof a, "a");
+  klee_make_symbolic(&b, sizeof b, "b");
+  int base = klee_range(2, 5, "base");
+  if (base < 2 || base > 4)
+    return 3;
+  klee_assume(a != 0x1234);
+  if (a == 0x1234)
+    puts(V == 1 ? "no" : "interest");
+  if (a == 0x4321 && b == a && base == 4)
+    puts(V == 1 ? "old" : "new");
+  return 0;
+}
+"#;
+    fs::write(directory.join("symbolic.c"), source).unwrap();
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "symbolic.c", version, file, &["-g"]);
+    }
+    for engine in ["libfuzzer", "klee"] {
+        if engine == "klee" && !has_klee() {
+            continue;
+        }
+        let arguments = ["--no-stdin", "--time", "60", "--engine", engine];
+        let (status, stdout, report) = diff(directory, &arguments);
+        assert_eq!(status, 1, "{stdout}");
+        let found = visible(&report);
+        assert_eq!(found.len(), 1, "{stdout}");
+        assert_eq!(found[0]["versions"][1]["stdout"]["text"], "new\n");
+    }
+    let excluded = [0x34, 0x12];
+    fs::write(directory.join("raw"), excluded).unwrap();
+    let (status, stdout, _) = call(directory, &["replay", "raw", "--in", "out"]);
+    assert_eq!((status, stdout.as_str()), (0, "raw: no difference\n"));
+}
+
+#[test]
+fn functions_of_a_library_take_bytes_by_name_too() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <p3.h>
+int f(unsigned char a, const char *text) {
+  unsigned char b = 0;
+  pp_input(&b, sizeof b, "b");
+  return a == 'A' && b == 'B' && text[0] == 'C' ? V : 0;
+}
+"#;
+    fs::write(directory.join("function.c"), source).unwrap();
+    call(directory, &["header", "-o", "p3.h"]);
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "function.c", version, file, &["-g", "-I."]);
+    }
+    for engine in ["libfuzzer", "klee"] {
+        if engine == "klee" && !has_klee() {
+            continue;
+        }
+        let arguments = ["--entry", "f", "--time", "60", "--engine", engine];
+        let (status, stdout, report) = diff(directory, &arguments);
+        assert_eq!(status, 1, "{stdout}");
+        let input = &visible(&report)[0]["input"];
+        assert_eq!(input["call"], "f(a = 65, text = \"C\")", "{stdout}");
+        assert_eq!(input["pp_input"]["text"], "B", "{stdout}");
+    }
+}
+
 #[test]
 fn seeds_are_where_every_engine_begins() {
     let scratch = tempfile::tempdir().unwrap();
@@ -723,43 +907,66 @@ int main(int argc, char **argv) {
     }
 }
 
-#[test]
-fn an_interrupted_search_reports_what_it_has() {
-    let scratch = pair("has_digit");
-    let directory = scratch.path();
-    let mut search = common::p3_ir(directory);
-    // What runs in a shell's background ignores the signal, and so does what it starts.
+/// Starts p3-ir so that it heeds SIGINT: what runs in a shell's background ignores it, and so does what that starts.
+fn interruptible(directory: &Path, arguments: &[&str]) -> std::process::Child {
+    let mut command = common::p3_ir(directory);
+    let temporary = directory.join("tmp");
+    if temporary.exists() {
+        command.env("TMPDIR", temporary);
+    }
     // SAFETY: a system call is all that happens between fork and exec.
     unsafe {
-        search.pre_exec(|| {
+        command.pre_exec(|| {
             libc::signal(libc::SIGINT, libc::SIG_DFL);
             Ok(())
         });
     }
-    let mut search = search
-        .args(["diff", "old.bc", "new.bc", "-o", "out", "--args", "@arg:8"])
-        .args([
+    let command = command
+        .args(arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn interrupt(search: &std::process::Child) {
+    let pid = search.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.unwrap().success());
+}
+
+fn wait_for(condition: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !condition() && start.elapsed().as_secs() < 120 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn an_interrupted_search_reports_what_it_has() {
+    let scratch = pair("has_digit");
+    let directory = scratch.path();
+    let mut search = interruptible(
+        directory,
+        &[
+            "diff",
+            "old.bc",
+            "new.bc",
+            "-o",
+            "out",
+            "--args",
+            "@arg:8",
             "--time",
             "300",
             "--full-time",
             "--seed",
             "a1b2",
             "--no-stdin",
-        ])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+        ],
+    );
     // The harness has begun to run when it has a log.
     let log = directory.join("out/engines/libfuzzer/1.log");
-    let start = std::time::Instant::now();
-    while !log.exists() && start.elapsed().as_secs() < 120 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    let signal = Command::new("kill")
-        .args(["-INT", &search.id().to_string()])
-        .status();
-    assert!(signal.unwrap().success());
+    wait_for(|| log.exists());
+    interrupt(&search);
     assert_eq!(search.wait().unwrap().code(), Some(1));
     let report = fs::read(directory.join("out/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
@@ -774,24 +981,9 @@ fn an_interrupted_search_reports_what_it_has() {
 fn an_interrupted_build_leaves_nothing() {
     let scratch = pair("has_digit");
     let directory = scratch.path();
-    let mut search = common::p3_ir(directory);
-    // SAFETY: a system call is all that happens between fork and exec.
-    unsafe {
-        search.pre_exec(|| {
-            libc::signal(libc::SIGINT, libc::SIG_DFL);
-            Ok(())
-        });
-    }
-    let search = search
-        .args(["diff", "old.bc", "new.bc", "-o", "out", "--full-time"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let start = std::time::Instant::now();
-    while !directory.join("out/programs").exists() && start.elapsed().as_secs() < 120 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    let arguments = ["diff", "old.bc", "new.bc", "-o", "out", "--full-time"];
+    let search = interruptible(directory, &arguments);
+    wait_for(|| directory.join("out/programs").exists());
     let pid = search.id().to_string();
     let signals = format!("kill -INT {pid}; kill -INT {pid}");
     let sent = Command::new("sh").args(["-c", &signals]).status();
@@ -800,6 +992,65 @@ fn an_interrupted_build_leaves_nothing() {
     assert_eq!((status, stdout.as_str()), (5, ""), "{stderr}");
     assert_eq!(stderr, "p3-ir: interrupted before anything was tried\n");
     assert!(!directory.join("out").exists());
+}
+
+/// What they have up to then counts, and they leave nothing behind.
+#[test]
+fn interrupted_replay_and_minimise() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  if (argv[1][0] != 's')
+    return 0;
+  usleep(200000);
+  printf("%d\n", strlen(argv[1]) > 60 ? V : 0);
+  return 0;
+}
+"#;
+    fs::write(directory.join("slow.c"), source).unwrap();
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, "slow.c", version, file, &["-g"]);
+    }
+    let slow = "slow".repeat(16);
+    let arguments = [
+        "--args",
+        "@arg:64",
+        "--no-stdin",
+        "--time",
+        "1",
+        "--seed",
+        &slow,
+    ];
+    assert_eq!(diff(directory, &arguments).0, 1);
+    fs::write(directory.join("slow"), slow).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(temporary.path(), directory.join("tmp")).unwrap();
+    let left = || fs::read_dir(temporary.path()).unwrap().count();
+    let interrupted = |arguments: &[&str]| {
+        let work = interruptible(directory, arguments);
+        wait_for(|| left() > 0);
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        interrupt(&work);
+        let sent = std::time::Instant::now();
+        let done = texts(work.wait_with_output().unwrap());
+        assert!(sent.elapsed().as_secs() < 60, "{done:?}");
+        assert_eq!(left(), 0, "{done:?}");
+        done
+    };
+    let (status, stdout, stderr) =
+        interrupted(&["minimise", "slow", "--in", "out", "--time", "1000"]);
+    assert_eq!(status, 0, "{stderr}");
+    assert_eq!(stderr, "p3-ir: interrupted: it may be made smaller still\n");
+    assert!(stdout.contains(" bytes are left: slow.min\n"), "{stdout}");
+    assert!(directory.join("slow.min/repro.sh").exists());
+    let replay = [&["replay", "--in", "out"][..], &["slow"; 500]].concat();
+    let (status, stdout, stderr) = interrupted(&replay);
+    assert_eq!((status, stderr.as_str()), (1, "p3-ir: interrupted\n"));
+    assert!(stdout.starts_with("slow: output differs\n"), "{stdout}");
 }
 
 #[test]

@@ -403,6 +403,8 @@ int main(int argc, char **argv) {
   line("stdin", input.stdin);
   for (size_t i = 0; i < input.files; i++)
     line("file", input.file[i]);
+  if (input.marked.size)
+    line("marked", input.marked);
   return 0;
 }
 "#;
@@ -449,6 +451,9 @@ fn the_template_means_what_the_table_says() {
         line("stdin", &vector["stdin"]);
         for file in vector["files"].as_array().unwrap() {
             line("file", file);
+        }
+        if !vector["marked"].is_null() {
+            line("marked", &vector["marked"]);
         }
         assert_eq!(
             (String::from_utf8_lossy(&output.stdout), stderr(&output)),

@@ -5,6 +5,7 @@
 
 use crate::captured::Captured;
 use crate::input::Input;
+use crate::marked::MarkedFiles;
 use crate::place::Place;
 use crate::process::Ended;
 use crate::programs::{Account, Checked, Parting, Programs, Specification};
@@ -86,6 +87,8 @@ pub struct Examined {
     pub account: Option<Account>,
     /// Whether everything that makes it a difference was the same in a second run.
     pub is_stable: bool,
+    /// Under which names the product took the bytes for `pp_input`, as `P3_INPUT_NAMES` has it.
+    pub names: Vec<u8>,
 }
 
 /// Why a version counts as crashed.
@@ -113,15 +116,28 @@ pub struct Identity {
 /// Runs all versions on an input.
 pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
     let count = programs.names.len();
+    let marked = MarkedFiles::new(programs, input)?;
+    // Only then does it have to come first.
+    let first = match programs.takes_input {
+        true => Some(programs.account(input, &marked)?),
+        false => None,
+    };
+    let names = marked.names()?;
     let (plain, checked, account) = std::thread::scope(|scope| {
         // Sanitizers take longest to start; there are two processors on the smallest machine.
         let checked = scope.spawn(|| -> Result<Vec<_>> {
-            (0..count).map(|v| programs.run_checked(v, input)).collect()
+            let marked = marked.copy()?;
+            let run = |version| programs.run_checked(version, input, &marked);
+            (0..count).map(run).collect()
         });
+        let marked = marked.copy()?;
         let plain: Vec<_> = (0..count)
-            .map(|v| programs.run_plain(v, input, [None, None]))
+            .map(|version| programs.run_plain(version, input, &marked, [None, None]))
             .collect::<Result<_>>()?;
-        let account = programs.account(input)?;
+        let account = match first {
+            Some(account) => account,
+            None => programs.account(input, &marked)?,
+        };
         let panicked = |_| Error::internal("examine", "a thread ended by a panic");
         Ok((plain, checked.join().map_err(panicked)??, account))
     })?;
@@ -131,6 +147,7 @@ pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
         checked,
         account,
         is_stable: true,
+        names,
     };
     if examined
         .plain
@@ -142,14 +159,15 @@ pub fn examine(programs: &Programs, input: &Input) -> Result<Examined> {
             output(&examined.plain[0]).differing_block(output(&examined.plain[1]))
         };
         let windows = [block(|e| &e.stdout), block(|e| &e.stderr)];
+        let marked = marked.copy()?;
         for version in 0..count {
-            let again = programs.run_plain(version, input, windows)?;
+            let again = programs.run_plain(version, input, &marked, windows)?;
             examined.is_stable &= again.is_same(&examined.plain[version]);
             examined.plain[version] = again;
         }
     }
     if examined.rests_on_account() {
-        examined.is_stable &= programs.account(input)? == examined.account;
+        examined.is_stable &= programs.account(input, &marked.copy()?)? == examined.account;
     }
     Ok(examined)
 }
@@ -361,6 +379,7 @@ mod tests {
             plain: vec![old, new],
             account: Some(Account::default()),
             is_stable: true,
+            names: Vec::new(),
         }
     }
 

@@ -238,6 +238,7 @@ mod tests {
                 ..Account::default()
             }),
             is_stable: true,
+            names: Vec::new(),
         }
     }
 

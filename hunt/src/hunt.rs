@@ -4,9 +4,11 @@ use crate::engine::{self, Candidate, Engine, EngineReport, Reason, Sink, Started
 use crate::examine::{examine, Class, Examined, Identity};
 use crate::expect::Expectations;
 use crate::input::Input;
+use crate::marked::MarkedFiles;
 use crate::minimise::Minimiser;
 use crate::programs::{Account, Parting, Programs, Sources, Specification};
 use crate::report::{self, Finding, Report, Verdict};
+use crate::template::Template;
 use p3_passes::build::Sanitizer;
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
@@ -97,10 +99,10 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<O
         libraries,
         workspace,
         mut first,
+        sources,
     } = built?;
-    let sources = &options.sources;
 
-    let mut search = Search::new(options, &programs, watch);
+    let mut search = Search::new(options, &sources.template, &programs, watch);
     for warning in &warnings {
         search.warn(warning);
     }
@@ -116,7 +118,7 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<O
             Some(started) => Ok(started),
             None => {
                 let observer = search.watch.observer();
-                start(*engine, sources, &libraries, &workspace, observer)
+                start(*engine, &sources, &libraries, &workspace, observer)
             }
         };
         let (started, directory) = match started {
@@ -125,7 +127,7 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<O
         };
         let seeds = search.seeds();
         let task = Task {
-            sources,
+            sources: &sources,
             directory: &directory,
             seeds: &seeds,
             time: left / (options.engines.len() - index) as u32,
@@ -164,20 +166,25 @@ struct Built {
     workspace: PathBuf,
     /// The first engine, and its folder.
     first: Option<(Started, PathBuf)>,
+    /// What they are built from, with the template that fits the versions.
+    sources: Sources,
 }
 
 fn build(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<Built> {
     let programs_folder = subfolder(folder, PROGRAMS)?;
     watch.step("building");
-    let sources = &options.sources;
-    let building = Programs::prepare(sources, &programs_folder, watch.observer())?;
+    let building = Programs::prepare(&options.sources, &programs_folder, watch.observer())?;
+    let sources = Sources {
+        template: building.template().clone(),
+        ..options.sources.clone()
+    };
     let libraries = building.libraries().to_vec();
     let workspace = subfolder(folder, ENGINES)?;
     // What the first engine runs takes longest to compile.
     let first = match options.engines.first() {
         Some(engine) => {
             let observer = watch.observer();
-            Some(start(*engine, sources, &libraries, &workspace, observer)?)
+            Some(start(*engine, &sources, &libraries, &workspace, observer)?)
         }
         None => None,
     };
@@ -188,6 +195,7 @@ fn build(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<Buil
         libraries,
         workspace,
         first,
+        sources,
     })
 }
 
@@ -229,6 +237,7 @@ type Key = (Identity, Option<Vec<usize>>);
 
 struct Search<'a> {
     options: &'a Options,
+    template: &'a Template,
     programs: &'a Programs,
     watch: &'a mut dyn Watch,
     engine: Option<Engine>,
@@ -252,9 +261,15 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(options: &'a Options, programs: &'a Programs, watch: &'a mut dyn Watch) -> Search<'a> {
+    fn new(
+        options: &'a Options,
+        template: &'a Template,
+        programs: &'a Programs,
+        watch: &'a mut dyn Watch,
+    ) -> Search<'a> {
         Search {
             options,
+            template,
             programs,
             watch,
             engine: None,
@@ -276,8 +291,8 @@ impl<'a> Search<'a> {
     /// The seeds, and plain inputs: what the versions do on any input tells no difference from another.
     fn begin(&mut self) -> Result<()> {
         self.watch.step("examining seeds");
-        let template = &self.options.sources.template;
-        let plain: Vec<Input> = PLAIN.iter().map(|data| template.decode(data)).collect();
+        let plain = PLAIN.iter().map(|data| self.template.decode(data));
+        let plain: Vec<Input> = plain.collect();
         for input in self.options.seeds.iter().chain(&plain) {
             if self.watch.is_interrupted() {
                 break;
@@ -358,7 +373,8 @@ impl<'a> Search<'a> {
                 break;
             }
             if !self.seen.contains(&candidate.input) {
-                let account = match self.programs.account(&candidate.input) {
+                let marked = MarkedFiles::new(self.programs, &candidate.input)?;
+                let account = match self.programs.account(&candidate.input, &marked) {
                     Err(_) if self.watch.is_interrupted() => break,
                     account => account?,
                 };
@@ -418,7 +434,7 @@ impl<'a> Search<'a> {
             let is_same = |examined: &Examined| self.key(examined).as_ref() == Some(&key);
             let minimiser = Minimiser {
                 programs: self.programs,
-                template: Some(&self.options.sources.template),
+                template: Some(self.template),
                 is_same: &is_same,
                 // Nobody will look at it for long.
                 time: if key.0.class.is_visible() {

@@ -19,6 +19,8 @@ pub struct Input {
     pub stdin: Vec<u8>,
     /// The contents of the files, which are called as [`file_name`] says.
     pub files: Vec<Vec<u8>>,
+    /// What it takes by `pp_input`; zeros follow.
+    pub marked: Vec<u8>,
 }
 
 /// The name of a file of an input, counted from 0.
@@ -29,13 +31,15 @@ pub fn file_name(index: usize) -> String {
 /// What a folder with an input has in it.
 const ARGUMENTS: &str = "args";
 const STDIN: &str = "stdin";
+/// What `pp_input` takes; only if there is anything.
+pub(crate) const MARKED: &str = "pp_input";
 
 impl Input {
     /// Bytes that somebody has to look at, with one for each argument.
     pub fn weight(&self) -> usize {
         let arguments: usize = self.arguments.iter().map(|a| a.len() + 1).sum();
         let files: usize = self.files.iter().map(Vec::len).sum();
-        arguments + self.stdin.len() + files
+        arguments + self.stdin.len() + files + self.marked.len()
     }
 
     /// Writes the input into `folder`: `args` has a NUL behind each argument, as `xargs -0` takes them.
@@ -47,6 +51,9 @@ impl Input {
         }
         write(&folder.join(ARGUMENTS), &arguments)?;
         write(&folder.join(STDIN), &self.stdin)?;
+        if !self.marked.is_empty() {
+            write(&folder.join(MARKED), &self.marked)?;
+        }
         for (index, contents) in self.files.iter().enumerate() {
             write(&folder.join(file_name(index)), contents)?;
         }
@@ -64,10 +71,15 @@ impl Input {
         while folder.join(file_name(files.len())).exists() {
             files.push(read(&folder.join(file_name(files.len())))?);
         }
+        let marked = folder.join(MARKED);
         Ok(Input {
             arguments,
             stdin: read(&folder.join(STDIN))?,
             files,
+            marked: match marked.exists() {
+                true => read(&marked)?,
+                false => Vec::new(),
+            },
         })
     }
 
@@ -171,6 +183,7 @@ mod tests {
             arguments: vec![b"a b".to_vec(), Vec::new(), b"\xff\n".to_vec()],
             stdin: b"\0x".to_vec(),
             files: vec![b"one".to_vec(), Vec::new()],
+            marked: b"\0\0".to_vec(),
         };
         input.write(folder.path()).unwrap();
         assert_eq!(Input::read(folder.path()).unwrap(), input);

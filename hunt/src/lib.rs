@@ -11,6 +11,7 @@ pub mod examine;
 pub mod expect;
 pub mod hunt;
 pub mod input;
+mod marked;
 pub mod minimise;
 pub mod place;
 pub mod process;

@@ -163,7 +163,8 @@ impl Search<'_> {
         let input = &self.best.input;
         let arguments = (0..input.arguments.len()).map(Part::Argument);
         let files = (0..input.files.len()).map(Part::File);
-        files.chain([Part::Stdin]).chain(arguments).collect()
+        let streams = [Part::Stdin, Part::Marked];
+        files.chain(streams).chain(arguments).collect()
     }
 }
 
@@ -172,6 +173,7 @@ enum Part {
     Argument(usize),
     Stdin,
     File(usize),
+    Marked,
 }
 
 impl Part {
@@ -180,6 +182,7 @@ impl Part {
             Part::Argument(index) => &mut input.arguments[index],
             Part::Stdin => &mut input.stdin,
             Part::File(index) => &mut input.files[index],
+            Part::Marked => &mut input.marked,
         }
     }
 }

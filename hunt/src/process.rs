@@ -330,6 +330,7 @@ mod tests {
             arguments: vec![b"\xff".to_vec()],
             stdin: b"in\n".to_vec(),
             files: vec![b"file\n".to_vec()],
+            ..Input::default()
         };
         let ended = sh("cat - A; printf %s \"$1\" >&2; exit 3", &input, 5000);
         assert_eq!(ended.status, Status::Exit(3));

@@ -5,6 +5,7 @@
 
 use crate::besides::Besides;
 use crate::input::{read, write, Input};
+use crate::marked::MarkedFiles;
 use crate::place::{self, Place};
 use crate::process::{Ended, Run, Status};
 use crate::sanitizer::{self, SanitizerReport};
@@ -13,7 +14,7 @@ use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
 use p3_passes::entry::{function_name, Entry};
 use p3_passes::execute::ReportedSpec;
 use p3_passes::load;
-use p3_passes::pipeline::{self, Observer, Options};
+use p3_passes::pipeline::{self, Observer, Options, PrepareLevel};
 use p3_passes::report::MergeReport;
 use p3_passes::weave::WeaveOptions;
 use p3_passes::{Error, Result};
@@ -31,6 +32,8 @@ const LIST: &str = "programs.json";
 pub struct Sources {
     /// How the versions are merged; the checks are chosen here.
     pub merge: Options,
+    /// How far versions are simplified, if the user has said it.
+    pub prepare: Option<PrepareLevel>,
     /// Flags for clang.
     pub flags: Vec<OsString>,
     /// The program's name, its `argv[0]`.
@@ -69,6 +72,9 @@ pub struct Programs {
     /// Whether standard input is what the entry's arguments are made of.
     #[serde(default)]
     pub makes_arguments: bool,
+    /// Whether they take bytes by `pp_input`, or as KLEE's symbolic values.
+    #[serde(default)]
+    pub takes_input: bool,
     #[serde(skip)]
     folder: PathBuf,
 }
@@ -76,6 +82,7 @@ pub struct Programs {
 /// Programs that are still to be compiled.
 pub struct Building {
     programs: Programs,
+    template: Template,
     jobs: Vec<Job>,
     warnings: Vec<String>,
     libraries: Vec<Sanitizer>,
@@ -85,6 +92,11 @@ impl Building {
     /// The sanitizers that the versions were compiled for.
     pub fn libraries(&self) -> &[Sanitizer] {
         &self.libraries
+    }
+
+    /// Which inputs to try: those of the sources, with bytes for `pp_input` if the versions take any.
+    pub fn template(&self) -> &Template {
+        &self.template
     }
 
     /// Compiles; returns warnings, too.
@@ -182,12 +194,13 @@ impl Programs {
             program: sources.program.clone(),
             sources: Vec::new(),
             files: Vec::new(),
-            template: sources.template.to_string(),
+            template: String::new(),
             timeout: sources.timeout.as_millis() as u64,
             entry: sources.merge.entry.clone(),
             map: sources.merge.weave.map.clone(),
             besides: Besides::of(sources)?,
             makes_arguments: false,
+            takes_input: false,
             folder: absolute(folder)?,
         };
         let mut libraries: Vec<Sanitizer> = Vec::new();
@@ -195,7 +208,7 @@ impl Programs {
         let mut jobs = Vec::new();
         let entries = pipeline::entries(&sources.merge, observe)?;
         programs.makes_arguments = entries.iter().any(Entry::takes_bytes);
-        let is_stream = |word: &Word| matches!(word, Word::Stdin(_));
+        let is_stream = |word: &Word| matches!(word, Word::Stdin(_) | Word::Marked(_));
         if programs.makes_arguments && !sources.template.words().iter().all(is_stream) {
             let reason = "an entry function's arguments are made of standard input";
             return Err(Error::bad_input("--args", reason));
@@ -215,6 +228,7 @@ impl Programs {
                     entry: entry.clone(),
                 };
                 let job = build::prepare_alone(&options, observe)?;
+                programs.takes_input |= job.takes_input();
                 if kind == Build::Plain {
                     programs.sources.push(job.source_directories().to_vec());
                     programs.files.push(job.source_files().to_vec());
@@ -227,6 +241,12 @@ impl Programs {
                 jobs.push(job);
             }
         }
+        let template = match programs.takes_input {
+            true => sources.template.clone().with_marked(),
+            false => Ok(sources.template.clone()),
+        };
+        let template = template.map_err(|e| Error::bad_input("--args", e))?;
+        programs.template = template.to_string();
         let warnings = programs.write_product(sources, observe)?;
         let options = BuildOptions {
             product: programs.product(),
@@ -237,6 +257,7 @@ impl Programs {
         jobs.push(build::prepare(&options, observe)?);
         Ok(Building {
             programs,
+            template,
             jobs,
             warnings,
             libraries,
@@ -283,7 +304,7 @@ impl Programs {
     /// values in registers make it a quarter as large as it is without any preparation.
     fn write_product(&self, sources: &Sources, observe: &mut dyn Observer) -> Result<Vec<String>> {
         let options = Options {
-            prepare: pipeline::PrepareLevel::Ssa,
+            prepare: PrepareLevel::Ssa,
             checks: checks("output,status,divergence,returns,spec")?,
             sites: true,
             weave: WeaveOptions {
@@ -324,22 +345,30 @@ impl Programs {
     }
 
     /// Runs a version as it is; `windows` are as in [`Run::run_keeping`].
-    pub fn run_plain(
+    pub(crate) fn run_plain(
         &self,
         version: usize,
         input: &Input,
+        marked: &MarkedFiles,
         windows: [Option<u64>; 2],
     ) -> Result<Ended> {
         // Bitcode that was compiled with a sanitizer says what it finds here, too.
         let none = scratch()?;
-        let log = sanitizer::variables(&none.path().join("log"));
-        self.run(&self.path(version, Build::Plain), input, log, windows)
+        let mut variables = sanitizer::variables(&none.path().join("log"));
+        variables.extend(marked.variables());
+        self.run(&self.path(version, Build::Plain), input, variables, windows)
     }
 
     /// Runs a version under sanitizers.
-    pub fn run_checked(&self, version: usize, input: &Input) -> Result<Checked> {
+    pub(crate) fn run_checked(
+        &self,
+        version: usize,
+        input: &Input,
+        marked: &MarkedFiles,
+    ) -> Result<Checked> {
         let logs = scratch()?;
-        let variables = sanitizer::variables(&logs.path().join("log"));
+        let mut variables = sanitizer::variables(&logs.path().join("log"));
+        variables.extend(marked.variables());
         let program = self.path(version, Build::Checked);
         let status = self.run(&program, input, variables, [None, None])?.status;
         let mut text = Vec::new();
@@ -371,14 +400,15 @@ impl Programs {
     }
 
     /// What the product says of this input; none if it did not come to its end.
-    pub fn account(&self, input: &Input) -> Result<Option<Account>> {
+    pub(crate) fn account(&self, input: &Input, marked: &MarkedFiles) -> Result<Option<Account>> {
         let out = scratch()?;
-        let variables = vec![
+        let mut variables = vec![
             ("P3_OUTDIR", out.path().into()),
             ("P3_SHOW", "none".into()),
             ("P3_STATUS", "1".into()),
             ("P3_ON_DIVERGENCE", "count".into()),
         ];
+        variables.extend(marked.variables());
         self.run(&self.places_program(), input, variables, [None, None])?;
         let path = out.path().join("report.json");
         if !path.exists() {

@@ -1,6 +1,6 @@
 //! Which inputs are tried: a template of words, and its encoding of inputs in the bytes that fuzzers mutate.
 //!
-//! `runtime/core/template.c` decodes the same bytes in the fuzzing harness;
+//! `runtime/harness/template.c` decodes the same bytes in the fuzzing harness;
 //! `testsuite/template-vectors.json` holds both to one definition. KLEE's symbolic arguments and streams are
 //! made from the template, too.
 //!
@@ -10,12 +10,13 @@
 //! | `@args:MIN-MAX:N` | MIN to MAX arguments of at most N bytes each |
 //! | `@file`, `@file:N` | the name of a file with at most N bytes (4096) |
 //! | `@stdin`, `@stdin:N` | no argument: standard input of at most N bytes (4096) |
+//! | `@input`, `@input:N` | no argument: at most N bytes (4096) for what the program takes by `pp_input` |
 //! | any other | this argument |
 //!
 //! Decoding goes through the words from left to right. `@args` takes one byte c first (0 if there is none
 //! left): MIN + c mod (MAX - MIN + 1) arguments follow. An argument takes bytes up to a NUL, which is
-//! consumed, or N bytes (a NUL right behind the Nth is consumed, too), or up to the end. Then come the files
-//! and standard input, in the order of their words: each but the last takes two bytes L, little endian
+//! consumed, or N bytes (a NUL right behind the Nth is consumed, too), or up to the end. Then come the files,
+//! standard input and the bytes for `pp_input`, in the order of their words: each but the last takes two bytes L, little endian
 //! (missing bytes are 0), then min(L, N, what is left) bytes; the last takes what is left, at most N.
 
 use crate::input::{file_name, Input, Seed};
@@ -50,6 +51,8 @@ pub enum Word {
     File(usize),
     /// Standard input of at most so many bytes.
     Stdin(usize),
+    /// At most so many bytes for `pp_input`.
+    Marked(usize),
 }
 
 /// A template.
@@ -58,13 +61,15 @@ pub struct Template {
     words: Vec<Word>,
 }
 
-/// A file or standard input.
+/// A string of bytes that is no argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// The file of this number, counted from 0.
     File(usize),
     /// Standard input.
     Stdin,
+    /// What `pp_input` takes.
+    Marked,
 }
 
 impl Template {
@@ -89,6 +94,9 @@ impl Template {
         let count = |stream: fn(&Word) -> bool| self.words.iter().filter(|w| stream(w)).count();
         if count(|word| matches!(word, Word::Stdin(_))) > 1 {
             return Err("more than one @stdin".to_string());
+        }
+        if count(|word| matches!(word, Word::Marked(_))) > 1 {
+            return Err("more than one @input".to_string());
         }
         if count(|word| matches!(word, Word::File(_))) > MAX_FILES {
             return Err(format!("more than {MAX_FILES} @file"));
@@ -115,12 +123,21 @@ impl Template {
         Ok(self)
     }
 
+    /// The template, with bytes for `pp_input` if it does not mention them.
+    pub fn with_marked(mut self) -> std::result::Result<Template, String> {
+        if !self.has_marked() {
+            self.words.push(Word::Marked(DEFAULT_STREAM));
+            self.check()?;
+        }
+        Ok(self)
+    }
+
     /// Its words.
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The files and standard input, in the order of their words, each with its largest size.
+    /// What is no argument, in the order of its words, each with its largest size.
     pub fn streams(&self) -> Vec<(Stream, usize)> {
         let mut streams = Vec::new();
         let mut files = 0;
@@ -131,6 +148,7 @@ impl Template {
                     files += 1;
                 }
                 Word::Stdin(max) => streams.push((Stream::Stdin, *max)),
+                Word::Marked(max) => streams.push((Stream::Marked, *max)),
                 _ => {}
             }
         }
@@ -143,7 +161,7 @@ impl Template {
             Word::Literal(_) => 0,
             Word::Argument(max) => max + 1,
             Word::Arguments(range, max) => 1 + range.end() * (max + 1),
-            Word::File(max) | Word::Stdin(max) => max + 2,
+            Word::File(max) | Word::Stdin(max) | Word::Marked(max) => max + 2,
         });
         of_words.sum()
     }
@@ -169,7 +187,7 @@ impl Template {
                         .push(file_name(input.files.len()).into_bytes());
                     input.files.push(Vec::new());
                 }
-                Word::Stdin(_) => {}
+                Word::Stdin(_) | Word::Marked(_) => {}
             }
         }
         let streams = self.streams();
@@ -207,10 +225,11 @@ impl Template {
             }
         }
         let streams = self.streams();
-        if input.files.len() + usize::from(self.has_stdin()) != streams.len() {
-            return None;
-        }
-        if !self.has_stdin() && !input.stdin.is_empty() {
+        let allows = |has: bool, bytes: &Vec<u8>| has || bytes.is_empty();
+        if self.files() != input.files.len()
+            || !allows(self.has_stdin(), &input.stdin)
+            || !allows(self.has_marked(), &input.marked)
+        {
             return None;
         }
         for (index, (stream, max)) in streams.iter().enumerate() {
@@ -232,14 +251,16 @@ impl Template {
             let words: Vec<String> = seed.arguments.iter().map(|a| words::quoted(a)).collect();
             format!("seed {}", words.join(" "))
         };
-        let files = self.streams().len() - usize::from(self.has_stdin());
-        let counts = self.fit_any_file(&seed.arguments, files).ok_or_else(|| {
-            Error::bad_input(shown(), format!("does not fit the template '{self}'"))
-        })?;
+        let counts = self
+            .fit_any_file(&seed.arguments, self.files())
+            .ok_or_else(|| {
+                Error::bad_input(shown(), format!("does not fit the template '{self}'"))
+            })?;
         let mut input = Input {
             arguments: seed.arguments.clone(),
             stdin: seed.stdin.clone(),
             files: Vec::new(),
+            marked: Vec::new(),
         };
         let mut at = 0;
         for (word, count) in self.words.iter().zip(counts) {
@@ -270,6 +291,19 @@ impl Template {
         self.words.iter().any(|word| matches!(word, Word::Stdin(_)))
     }
 
+    /// Whether it mentions bytes for `pp_input`.
+    pub fn has_marked(&self) -> bool {
+        self.words
+            .iter()
+            .any(|word| matches!(word, Word::Marked(_)))
+    }
+
+    /// How many files it mentions.
+    fn files(&self) -> usize {
+        let is_file = |word: &&Word| matches!(word, Word::File(_));
+        self.words.iter().filter(is_file).count()
+    }
+
     /// How many arguments each word stands for, if the words can stand for all of them.
     fn fit(&self, arguments: &[Vec<u8>], files: usize) -> Option<Vec<usize>> {
         let counts = self.fit_any_file(arguments, files)?;
@@ -288,11 +322,7 @@ impl Template {
     }
 
     fn fit_any_file(&self, arguments: &[Vec<u8>], files: usize) -> Option<Vec<usize>> {
-        let has = self
-            .words
-            .iter()
-            .filter(|word| matches!(word, Word::File(_)));
-        if has.count() != files || arguments.iter().any(|a| a.contains(&0)) {
+        if self.files() != files || arguments.iter().any(|a| a.contains(&0)) {
             return None;
         }
         let mut counts = Vec::new();
@@ -308,12 +338,12 @@ fn fit_from(words: &[Word], arguments: &[Vec<u8>], counts: &mut Vec<usize>) -> b
     let range = match word {
         Word::Literal(_) | Word::Argument(_) | Word::File(_) => 1..=1,
         Word::Arguments(range, _) => range.clone(),
-        Word::Stdin(_) => 0..=0,
+        Word::Stdin(_) | Word::Marked(_) => 0..=0,
     };
     let fits = |argument: &&Vec<u8>| match word {
         Word::Literal(bytes) => *argument == bytes,
         Word::Argument(max) | Word::Arguments(_, max) => argument.len() <= *max,
-        Word::File(_) | Word::Stdin(_) => true,
+        Word::File(_) | Word::Stdin(_) | Word::Marked(_) => true,
     };
     let possible = arguments.iter().take_while(fits).count();
     for count in (*range.start()..=possible.min(*range.end())).rev() {
@@ -342,19 +372,21 @@ fn take_argument(rest: &mut &[u8], max: usize) -> Vec<u8> {
 }
 
 impl Input {
-    /// The contents of a file or of standard input.
+    /// The bytes of a stream.
     pub fn stream(&self, stream: Stream) -> &Vec<u8> {
         match stream {
             Stream::File(index) => &self.files[index],
             Stream::Stdin => &self.stdin,
+            Stream::Marked => &self.marked,
         }
     }
 
-    /// The contents of a file or of standard input, to be changed.
+    /// The bytes of a stream, to be changed.
     pub fn stream_mut(&mut self, stream: Stream) -> &mut Vec<u8> {
         match stream {
             Stream::File(index) => &mut self.files[index],
             Stream::Stdin => &mut self.stdin,
+            Stream::Marked => &mut self.marked,
         }
     }
 }
@@ -394,9 +426,11 @@ impl Word {
             ["@file", max] => Word::File(stream_size(number(max)?)?),
             ["@stdin"] => Word::Stdin(DEFAULT_STREAM),
             ["@stdin", max] => Word::Stdin(stream_size(number(max)?)?),
+            ["@input"] => Word::Marked(DEFAULT_STREAM),
+            ["@input", max] => Word::Marked(stream_size(number(max)?)?),
             _ => {
                 return Err(format!(
-                    "{text}: expected @arg:N, @args:MIN-MAX:N, @file, @file:N, @stdin or @stdin:N (in quotes it is an argument)"
+                    "{text}: expected @arg:N, @args:MIN-MAX:N, @file, @file:N, @stdin, @stdin:N, @input or @input:N (in quotes it is an argument)"
                 ))
             }
         };
@@ -418,6 +452,7 @@ impl fmt::Display for Template {
                 }
                 Word::File(max) => write!(f, "@file:{max}")?,
                 Word::Stdin(max) => write!(f, "@stdin:{max}")?,
+                Word::Marked(max) => write!(f, "@input:{max}")?,
             }
         }
         Ok(())
@@ -436,6 +471,8 @@ mod tests {
         arguments: Vec<String>,
         stdin: String,
         files: Vec<String>,
+        #[serde(default)]
+        marked: String,
     }
 
     /// Every character of the table's strings is one byte.
@@ -459,6 +496,7 @@ mod tests {
             assert_eq!(input.stdin, bytes(&vector.stdin), "{what}");
             let files: Vec<_> = vector.files.iter().map(|f| bytes(f)).collect();
             assert_eq!(input.files, files, "{what}");
+            assert_eq!(input.marked, bytes(&vector.marked), "{what}");
             let data = template.encode(&input).expect(&what);
             assert_eq!(template.decode(&data), input, "{what}");
             assert_eq!(Template::parse(&template.to_string()).unwrap(), template);
@@ -487,6 +525,11 @@ mod tests {
             ..input(&[b"-d", b""])
         };
         assert!(template.encode(&with_stdin).is_none());
+        let with_marked = Input {
+            marked: b"x".to_vec(),
+            ..input(&[b"-d", b""])
+        };
+        assert!(template.encode(&with_marked).is_none());
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Sanitizer {
     }
 }
 
-/// One version, to be built as it is: nothing is merged, and it gets no runtime.
+/// One version, to be built as it is: nothing is merged, and it gets no runtime but what `pp_input` needs.
 #[derive(Clone, Debug)]
 pub struct AloneOptions {
     /// The version's files.
@@ -119,6 +119,7 @@ pub struct Job {
     sources: Vec<PathBuf>,
     files: Vec<PathBuf>,
     sanitizers: Vec<Sanitizer>,
+    takes_input: bool,
     /// Holds what the compiler reads.
     _scratch: TempDir,
 }
@@ -138,6 +139,11 @@ impl Job {
     /// The sanitizers whose run-time libraries are linked.
     pub fn sanitizers(&self) -> &[Sanitizer] {
         &self.sanitizers
+    }
+
+    /// Whether a version takes bytes by `pp_input`, or as KLEE's symbolic values: from the file `P3_INPUT`.
+    pub fn takes_input(&self) -> bool {
+        self.takes_input
     }
 
     /// Builds the executable. Returns warnings.
@@ -194,6 +200,7 @@ pub fn prepare(options: &BuildOptions, observe: &mut dyn Observer) -> Result<Job
         sources: Vec::new(),
         files: Vec::new(),
         sanitizers: options.sanitizers.clone(),
+        takes_input: false,
         _scratch: scratch,
     })
 }
@@ -206,6 +213,7 @@ pub fn prepare_alone(options: &AloneOptions, observe: &mut dyn Observer) -> Resu
     let mut warnings = loaded.warnings.clone();
     let module = link::link(loaded, &name, std::slice::from_ref(&options.entry.function))?;
     entry::drive(&context, &module, &options.entry)?;
+    let takes_input = runtime::stand_alone(&context, &module)?;
     let (mut command, scratch) = start()?;
     let mut sanitizers = compiled_for(&module);
     for sanitizer in &options.sanitizers {
@@ -230,6 +238,7 @@ pub fn prepare_alone(options: &AloneOptions, observe: &mut dyn Observer) -> Resu
         sources: directories(&module),
         files: files(&module),
         sanitizers,
+        takes_input,
         _scratch: scratch,
     })
 }

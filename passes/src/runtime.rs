@@ -1,8 +1,10 @@
 //! The C runtime, compiled to bitcode by the build and embedded here.
 
-use crate::llvm::{self, Context, Module};
+use crate::llvm::{self, Context, Linkage, Module};
 use crate::{Error, Result};
 
+/// `runtime/alone`: linked into versions that are built alone and use it.
+const ALONE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alone.bc"));
 /// `runtime/core`: linked into a product once.
 const CORE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/core.bc"));
 /// `runtime/harness`: linked into products that are a fuzzer's function.
@@ -16,6 +18,9 @@ const VERSION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/version.bc"));
 pub(crate) const SHIM_PREFIX: &str = "p3_shim_";
 /// The same, but needed only if some version may change its locale.
 const LOCALE_PREFIX: &str = "p3_locale_";
+
+/// What programs call to take bytes under a name.
+const TAKE_INPUT: [&str; 4] = ["p3_input", "klee_make_symbolic", "klee_int", "klee_range"];
 
 /// Functions of `runtime/version` that are woven: the way from core/ to the program's entry.
 pub(crate) const WOVEN: [&str; 3] = ["p3v_run", "p3v_user_main", "p3v_user_ctors"];
@@ -52,6 +57,24 @@ pub(crate) fn harness<'ctx>(
 /// A fresh copy of the part that calls a version's function.
 pub(crate) fn entry<'ctx>(context: &'ctx Context, like: &Module<'ctx>) -> Result<Module<'ctx>> {
     read(context, ENTRY, "runtime/entry", like)
+}
+
+/// Links what a version needs that is built alone and takes bytes by `pp_input` or as KLEE's symbolic values; whether it
+/// does.
+pub(crate) fn stand_alone<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<bool> {
+    let alone = read(context, ALONE, "runtime/alone", module)?;
+    let lacks =
+        |name: &str| llvm::global_named(module, name).is_some_and(|own| own.is_declaration());
+    let takes_input = TAKE_INPUT.into_iter().any(lacks);
+    let given = llvm::functions(&alone).into_iter();
+    let given = given.filter(|function| function.linkage() == Linkage::Weak);
+    if given
+        .map(|function| function.name_text())
+        .any(|name| lacks(&name))
+    {
+        llvm::link(module, alone).map_err(|reason| Error::internal("runtime/alone", reason))?;
+    }
+    Ok(takes_input)
 }
 
 /// A fresh copy of the part that every version has. `locales`: with what keeps the versions' locales apart.

@@ -1,5 +1,5 @@
 /* The environment variables that control a product: P3_OUTDIR, P3_SHOW, P3_STATUS, P3_ON_DIVERGENCE,
- * P3_INPUT. */
+ * P3_INPUT, P3_INPUT_NAMES. */
 #include "core.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ const char *p3_config_value(char **environment, const char *name) {
   return NULL;
 }
 
-static const char *outdir, *input;
+static const char *outdir, *input, *input_names;
 
 void p3_config_read(char **environment) {
   bool klee = p3_in_klee();
@@ -81,6 +81,7 @@ void p3_config_read(char **environment) {
   if (status)
     p3_config.status = version_or("P3_STATUS", status, "combined", "combined");
   input = klee ? NULL : p3_config_value(environment, "P3_INPUT");
+  input_names = klee ? NULL : p3_config_value(environment, "P3_INPUT_NAMES");
   if (p3_checks & (P3_CHECK_DIVERGENCE | P3_CHECK_RETURNS))
     p3_parting_configure(p3_config_value(environment, "P3_ON_DIVERGENCE"));
   /* Not in KLEE: files made of symbolic bytes would have to be made concrete, and every path would write the
@@ -99,7 +100,7 @@ void p3_config_redirect_reports(void) {
 /* Opened early and kept: the program may change its directory or its root. */
 void p3_config_open_outdir(void) {
   if (input)
-    p3_marked_open(input);
+    p3_marked_open(input, input_names);
   if (!outdir)
     return;
   p3_config.outdir = p3_fd_hide(open(outdir, O_PATH | O_DIRECTORY | O_CLOEXEC));

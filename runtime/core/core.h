@@ -289,8 +289,10 @@ void p3_marks_say(void);
 /* Between version 0 and another one; the offset of the first difference if they differ. */
 bool p3_mark_differs(const struct p3_mark *mark, int version);
 size_t p3_mark_difference(const struct p3_mark *mark, int version);
-/* The value of P3_INPUT. */
-void p3_marked_open(const char *path);
+/* The values of P3_INPUT and P3_INPUT_NAMES (or null): p3_named_bytes.h. */
+void p3_marked_open(const char *path, const char *names);
+/* Instead of that: these bytes, which stay where they are. */
+void p3_marked_give(const void *bytes, size_t size);
 
 /* ---- report.c ---- */
 void p3_report_write(void);

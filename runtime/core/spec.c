@@ -457,24 +457,24 @@ bool p3_spec_compared(struct p3_meeting *meeting, unsigned others) {
 
 struct p3_model_failure *p3_model_failures;
 
-static void count_failure(const struct p3_place *place) {
+static const struct p3_place *count_failure(const struct p3_place *place) {
   struct p3_model_failure **link = &p3_model_failures;
   while (*link && ((*link)->place.file != place->file || (*link)->place.line != place->line))
     link = &(*link)->next;
-  if (!*link && (*link = malloc(sizeof **link)))
-    **link = (struct p3_model_failure){.place = *place};
-  if (*link)
-    (*link)->count++;
+  if (!*link && !(*link = calloc(1, sizeof **link)))
+    p3_fatal("out of memory");
+  (*link)->place = *place;
+  (*link)->count++;
+  return &(*link)->place;
 }
 
 int p3_model_failed(int what, const char *file, int line, const char *text) {
-  static struct p3_place place;
-  place = (struct p3_place){.what = what, .file = file, .line = line, .text = text};
+  struct p3_place place = {.what = what, .file = file, .line = line, .text = text};
+  const struct p3_place *kept = count_failure(&place);
   if (what == ASSUME) {
-    assumption_failed(&place);
+    assumption_failed(kept);
     return false;
   }
-  count_failure(&place);
   p3_spec_failed = true;
   if (!is_fatal())
     return false;
@@ -482,3 +482,5 @@ int p3_model_failed(int what, const char *file, int line, const char *text) {
   p3_raising = true;
   return true;
 }
+
+void p3_assumption_failed(const char *text) { p3_model_failed(ASSUME, text, 0, text); }

@@ -443,6 +443,9 @@ void p3_leave_process(void) {
 }
 
 static void begin_all(void) {
+  for (size_t i = 0; i < template.count; i++)
+    if (template.words[i].kind == P3_MARKED)
+      p3_marked_give(input.marked.at, input.marked.size);
   for (int i = 0; i < p3_count; i++)
     begin_version(i);
 }

@@ -16,7 +16,7 @@
 #define P3_DEFAULT_SIZE 4096
 
 struct p3_word {
-  enum { P3_LITERAL, P3_ARG, P3_ARGS, P3_FILE, P3_STDIN } kind;
+  enum { P3_LITERAL, P3_ARG, P3_ARGS, P3_FILE, P3_STDIN, P3_MARKED } kind;
   char *text;       /* of P3_LITERAL */
   size_t size;      /* at most so many bytes */
   size_t min, max;  /* of P3_ARGS */
@@ -39,6 +39,7 @@ struct p3_input {
   size_t files;
   struct p3_bytes file[P3_WORDS]; /* as the words with @file stand */
   struct p3_bytes stdin;
+  struct p3_bytes marked; /* for pp_input */
 };
 
 /* Ends the process with a message if it is not a template. */

@@ -1,7 +1,7 @@
 /* How the fuzzer's bytes become arguments, files and standard input (P3_TEMPLATE).
  *
- * Words separated by blanks, double quotes keep blanks. `@arg:N`, `@args:MIN-MAX:N`, `@file[:N]`, `@stdin[:N]`;
- * other words are arguments as they are. An argument takes bytes up to a NUL, which is consumed, or N bytes and a
+ * Words separated by blanks, double quotes keep blanks. `@arg:N`, `@args:MIN-MAX:N`, `@file[:N]`, `@stdin[:N]`,
+ * `@input[:N]`; other words are arguments as they are. An argument takes bytes up to a NUL, which is consumed, or N bytes and a
  * NUL right behind them. Then the streams: each but the last has two bytes of length in front of it. The same
  * decoder stands in hunt/src/template.rs; testsuite/template-vectors.json holds both to one meaning. */
 #include "harness.h"
@@ -45,15 +45,16 @@ static struct p3_word parse(char *word) {
     if (!is_range || parsed.max < parsed.min || *rest != ':')
       p3_fatal("P3_TEMPLATE: %s: expected @args:MIN-MAX:N", word);
     parsed.size = number(rest + 1, &rest, word);
-  } else if (begins(word, "@file", &rest) || begins(word, "@stdin", &rest)) {
-    parsed.kind = word[1] == 'f' ? P3_FILE : P3_STDIN;
+  } else if (begins(word, "@file", &rest) || begins(word, "@stdin", &rest) || begins(word, "@input", &rest)) {
+    parsed.kind = word[1] == 'f' ? P3_FILE : word[1] == 's' ? P3_STDIN : P3_MARKED;
     if (*rest == ':')
       parsed.size = number(rest + 1, &rest, word);
   } else {
     rest = word;
   }
   if (*rest)
-    p3_fatal("P3_TEMPLATE: %s: expected @arg:N, @args:MIN-MAX:N, @file, @file:N, @stdin or @stdin:N", word);
+    p3_fatal("P3_TEMPLATE: %s: expected @arg:N, @args:MIN-MAX:N, @file, @file:N, @stdin, @stdin:N, @input or @input:N",
+             word);
   return parsed;
 }
 
@@ -61,7 +62,7 @@ void p3_template_parse(struct p3_template *template, const char *text) {
   char *copy = malloc(strlen(text) + 1), *to = copy;
   if (!copy)
     p3_fatal("out of memory");
-  size_t inputs = 0, arguments = 0;
+  size_t inputs = 0, marked = 0, arguments = 0;
   for (template->count = 0; *text;) {
     if (is_blank(*text)) {
       text++;
@@ -81,11 +82,12 @@ void p3_template_parse(struct p3_template *template, const char *text) {
     *to++ = '\0';
     struct p3_word parsed = parse(word);
     inputs += parsed.kind == P3_STDIN;
+    marked += parsed.kind == P3_MARKED;
     arguments += parsed.kind == P3_ARGS ? parsed.max : 1;
     template->words[template->count++] = parsed;
   }
-  if (inputs > 1)
-    p3_fatal("P3_TEMPLATE: @stdin stands there more than once");
+  if (inputs > 1 || marked > 1)
+    p3_fatal("P3_TEMPLATE: %s stands there more than once", inputs > 1 ? "@stdin" : "@input");
   if (arguments >= P3_ARGUMENTS)
     p3_fatal("P3_TEMPLATE: more than %d arguments", P3_ARGUMENTS - 1);
 }
@@ -133,7 +135,7 @@ void p3_template_decode(const struct p3_template *template, const uint8_t *data,
   struct p3_bytes left = {data, size};
   size_t streams = 0;
   input->count = input->files = 0;
-  input->stdin = (struct p3_bytes){data, 0};
+  input->stdin = input->marked = (struct p3_bytes){data, 0};
   for (size_t i = 0; i < template->count; i++) {
     const struct p3_word *word = &template->words[i];
     size_t many = 1;
@@ -154,6 +156,7 @@ void p3_template_decode(const struct p3_template *template, const uint8_t *data,
       streams++;
       break;
     case P3_STDIN:
+    case P3_MARKED:
       streams++;
       break;
     }
@@ -165,5 +168,7 @@ void p3_template_decode(const struct p3_template *template, const uint8_t *data,
       input->file[input->files++] = take_stream(&left, word->size, --streams == 0);
     else if (word->kind == P3_STDIN)
       input->stdin = take_stream(&left, word->size, --streams == 0);
+    else if (word->kind == P3_MARKED)
+      input->marked = take_stream(&left, word->size, --streams == 0);
   }
 }

@@ -3,7 +3,7 @@
 //!
 //! A run with a larger number follows all paths of those with smaller ones, which find the first differences sooner.
 
-use super::ktest::KTest;
+use super::ktest::{self, KTest};
 use crate::input::Input;
 use crate::template::{Stream, Template};
 use p3_passes::entry::Entry;
@@ -70,16 +70,17 @@ pub(super) fn options(size: usize) -> Vec<OsString> {
 
 /// The input that makes the same arguments natively.
 pub(super) fn input(entry: &Entry, test: &KTest) -> Option<Input> {
-    let is_argument = |(name, _): &&(Vec<u8>, Vec<u8>)| name != b"model_version";
-    let objects = test.objects.iter().filter(is_argument);
+    let objects = test.objects_of_program().iter();
     let mut objects = objects.map(|(_, bytes)| bytes.as_slice());
     let bytes = match entry.signature() {
-        Some(signature) => signature.bytes_of(objects)?,
+        Some(signature) => signature.bytes_of(&mut objects)?,
         None => data(&mut objects)?,
     };
     // Its size is bounded by that of buffers and strings, not by the template.
     Some(Input {
         stdin: bytes,
+        // What is left the function took itself.
+        marked: ktest::marked(objects),
         ..Input::default()
     })
 }

@@ -5,7 +5,7 @@ use crate::input::{read, write};
 use crate::programs::{write_product, Sources};
 use crate::template::{Template, Word};
 use p3_passes::build::{self, BuildOptions, Job, Sanitizer};
-use p3_passes::pipeline::{Observer, Options, ProductChecks};
+use p3_passes::pipeline::{Observer, Options, PrepareLevel, ProductChecks};
 use p3_passes::weave::WeaveOptions;
 use p3_passes::{Error, Result};
 use std::collections::HashSet;
@@ -54,6 +54,8 @@ impl Harness {
         let options = Options {
             harness: true,
             sites: true,
+            // Each half of a condition that a fuzzer meets is a step for it.
+            prepare: sources.prepare.unwrap_or(PrepareLevel::Ssa),
             checks: with_divergence(sources.merge.checks)?,
             ..sources.merge.clone()
         };

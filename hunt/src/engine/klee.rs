@@ -204,9 +204,16 @@ fn look_behind_partings(
     Ok(())
 }
 
+/// The streams whose size is KLEE's to choose; the program says itself how much it takes by `pp_input`.
+fn streams(template: &Template) -> Vec<(Stream, usize)> {
+    let mut streams = template.streams();
+    streams.retain(|(stream, _)| *stream != Stream::Marked);
+    streams
+}
+
 /// The sizes of streams to try.
 fn sizes(template: &Template) -> Vec<usize> {
-    let streams = template.streams();
+    let streams = streams(template);
     let max = streams.iter().map(|(_, max)| *max).max().unwrap_or(0);
     let doubled = std::iter::successors(Some(EVERY_SIZE * 2), |size| Some(size * 2));
     let all = (0..=EVERY_SIZE).chain(doubled.take_while(|size| *size <= MAX_SIZE));
@@ -224,7 +231,7 @@ fn largest_stream(input: &Input) -> usize {
 
 /// The streams, none larger than `size`; all of KLEE's files have one size.
 fn streams_of(template: &Template, size: usize) -> Vec<(Stream, usize)> {
-    let streams = template.streams();
+    let streams = streams(template);
     let is_file = |stream: &Stream| matches!(stream, Stream::File(_));
     let files = streams.iter().filter(|(stream, _)| is_file(stream));
     let largest = files.map(|(_, max)| *max).max().unwrap_or(0);
@@ -237,7 +244,7 @@ fn streams_of(template: &Template, size: usize) -> Vec<(Stream, usize)> {
 
 /// Whether the sizes are all that the template allows: each from 0 to the largest, of one stream.
 fn is_everything(template: &Template, sizes: &[usize]) -> bool {
-    match template.streams().as_slice() {
+    match streams(template).as_slice() {
         [] => true,
         [(_, max)] => sizes.len() == max + 1,
         _ => false,
@@ -254,7 +261,7 @@ impl EngineReport {
 /// What KLEE has followed all paths of, in words.
 fn bound(template: &Template, sizes: &[usize]) -> Option<String> {
     let first = sizes.first()?;
-    let streams = template.streams();
+    let streams = streams(template);
     if streams.is_empty() {
         return Some(format!("all inputs of the form '{template}'"));
     }
@@ -299,7 +306,7 @@ fn symbolic(template: &Template, streams: &[(Stream, usize)]) -> Vec<OsString> {
                 options.push(crate::input::file_name(files).into());
                 files += 1;
             }
-            Word::Stdin(_) => {}
+            Word::Stdin(_) | Word::Marked(_) => {}
         }
     }
     if files > 0 {

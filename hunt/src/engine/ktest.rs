@@ -69,7 +69,9 @@ impl KTest {
     /// The input that the objects stand for; none if one is missing.
     pub fn input(&self, template: &Template) -> Option<Input> {
         let is_argument = |name: &[u8]| name.starts_with(b"arg") || name.starts_with(b"n_args");
-        let mut objects = self.objects.iter().filter(|(name, _)| is_argument(name));
+        let before = self.objects.len() - self.objects_of_program().len();
+        let environment = self.objects[..before].iter();
+        let mut objects = environment.filter(|(name, _)| is_argument(name));
         let mut next = |prefix: &[u8]| {
             let (name, value) = objects.next()?;
             name.starts_with(prefix).then_some(value)
@@ -101,7 +103,7 @@ impl KTest {
                     input.files.push(contents);
                     input.arguments.push(name.into_bytes());
                 }
-                Word::Stdin(_) => {}
+                Word::Stdin(_) | Word::Marked(_) => {}
             }
         }
         if template
@@ -111,7 +113,20 @@ impl KTest {
         {
             input.stdin = self.object("stdin").unwrap_or_default();
         }
+        if template.has_marked() {
+            let own = self.objects_of_program();
+            input.marked = marked(own.iter().map(|(_, bytes)| bytes.as_slice()));
+        }
         Some(input)
+    }
+
+    /// What the program itself makes symbolic: what follows KLEE's environment, which ends with its version.
+    pub fn objects_of_program(&self) -> &[(Vec<u8>, Vec<u8>)] {
+        let is_last = |(name, _): &(Vec<u8>, Vec<u8>)| name == b"model_version";
+        match self.objects.iter().position(is_last) {
+            Some(last) => &self.objects[last + 1..],
+            None => &[],
+        }
     }
 
     fn object(&self, name: &str) -> Option<Vec<u8>> {
@@ -121,6 +136,15 @@ impl KTest {
             .find(|(known, _)| known == name.as_bytes());
         found.map(|(_, value)| value.clone())
     }
+}
+
+/// What `pp_input` takes natively to get these objects, in the order in which they became symbolic.
+pub fn marked<'a>(objects: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut bytes: Vec<u8> = objects.flatten().copied().collect();
+    // Zeros follow anyway.
+    let length = bytes.iter().rposition(|b| *b != 0).map_or(0, |at| at + 1);
+    bytes.truncate(length);
+    bytes
 }
 
 fn number(rest: &mut &[u8]) -> Option<u32> {
@@ -170,6 +194,8 @@ pub fn seed(template: &Template, input: &Input, sizes: &[(Stream, usize)]) -> Op
         let name = match stream {
             Stream::File(index) => format!("{}_data", crate::input::file_name(*index)),
             Stream::Stdin => "stdin".to_string(),
+            // Their names and sizes are known to the program alone.
+            Stream::Marked => continue,
         };
         objects.push((name.into_bytes(), value));
     }
@@ -193,6 +219,7 @@ mod tests {
                 .to_vec(),
             stdin: b"in\0\n".to_vec(),
             files: vec![b"data".to_vec()],
+            ..Input::default()
         };
         let test = seed(&template, &input, &template.streams()).unwrap();
         let names: Vec<_> = test
@@ -207,6 +234,24 @@ mod tests {
         let again = KTest::parse(&test.to_bytes()).unwrap();
         assert_eq!(again, test);
         assert_eq!(again.input(&template).unwrap(), input);
+    }
+
+    #[test]
+    fn what_follows_the_environment_is_the_programs() {
+        let template = Template::parse("@arg:2 @input").unwrap();
+        let object = |name: &str, bytes: &[u8]| (name.as_bytes().to_vec(), bytes.to_vec());
+        let test = KTest {
+            arguments: Vec::new(),
+            objects: vec![
+                object("arg00", b"ab\0"),
+                object("model_version", &[1, 0, 0, 0]),
+                object("size", &[0, 2]),
+                object("arg", b"c\0\0"),
+            ],
+        };
+        let input = test.input(&template).unwrap();
+        assert_eq!(input.arguments, [b"ab"]);
+        assert_eq!(input.marked, b"\0\x02c");
     }
 
     #[test]

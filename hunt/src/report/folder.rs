@@ -2,7 +2,7 @@
 
 use super::{Finding, LongOutput, Report};
 use crate::examine::Class;
-use crate::input::{file_name, write as write_file, Input};
+use crate::input::{file_name, write as write_file, Input, JsonBytes, MARKED};
 use crate::programs::{internal, Programs};
 use crate::template::Template;
 use crate::words::for_shell;
@@ -16,6 +16,17 @@ const SCRIPT: &str = include_str!("repro.sh");
 /// The end of the script: what it runs, and how it tells.
 const VERSIONS: &str = include_str!("repro-versions.sh");
 const PRODUCT: &str = include_str!("repro-product.sh");
+
+/// Under which names `pp_input` took its bytes.
+const NAMES: &str = "pp_input.names";
+
+/// What it sets if the versions take bytes by `pp_input`.
+const TAKES_INPUT: &str = "\
+# What the versions take by pp_input, and under which names, in which order.
+export P3_INPUT=\"$here/pp_input\" P3_INPUT_NAMES=\"$work/names\"
+cp \"$here/pp_input.names\" \"$work/names\"
+
+";
 
 /// Writes the folders of all findings into `folder`; those of earlier ones go.
 pub(super) fn write(report: &Report, folder: &Path, programs: &Programs) -> Result<()> {
@@ -52,6 +63,12 @@ fn write_finding(
         .input()
         .ok_or_else(|| internal("an input that is no input"))?;
     input.write(folder)?;
+    if programs.takes_input {
+        write_file(&folder.join(MARKED), &input.marked)?;
+        let names = finding.input.pp_input_names.as_ref();
+        let names = names.and_then(JsonBytes::bytes).unwrap_or_default();
+        write_file(&folder.join(NAMES), &names)?;
+    }
     if let Some(raw) = template.encode(&input) {
         write_file(&folder.join("input"), &raw)?;
     }
@@ -112,6 +129,10 @@ fn script(finding: &Finding, input: &Input, programs: &Programs, place: &str) ->
         Class::NewCrash | Class::FixedCrash => ".checked",
         _ => "",
     };
+    let (streams, marked) = match programs.takes_input {
+        true => ("stdin pp_input pp_input.names", TAKES_INPUT),
+        false => ("stdin", ""),
+    };
     let files: Vec<String> = (0..input.files.len()).map(file_name).collect();
     let versions: Vec<&str> = finding.versions.iter().map(|v| v.name.as_str()).collect();
     let title = format!("{}: {}", versions.join(" and "), finding.class);
@@ -127,6 +148,8 @@ fn script(finding: &Finding, input: &Input, programs: &Programs, place: &str) ->
         .replacen("{{body}}", body.trim_end(), 1)
         .replace("{{suffix}}", suffix)
         .replace("{{files}}", &files.join(" "))
+        .replacen("{{streams}}", streams, 1)
+        .replacen("{{marked}}", marked, 1)
         .replacen(
             "{{limit}}",
             &(programs.timeout as f64 / 1000.0).to_string(),
@@ -152,40 +175,51 @@ fn arguments(input: &Input) -> String {
 /// Standard input up to this size is shown as a command.
 const SHORT: usize = 200;
 
-/// How one types it, in a shell, beside the input's files.
-pub(super) fn command(input: &Input, program: &str) -> String {
+/// How one types it, in bash, beside the input's files; `takes_input`: programs take bytes by `pp_input`.
+pub(super) fn command(input: &Input, program: &str, takes_input: bool) -> String {
     let mut text = for_shell(program.as_bytes());
     if !input.arguments.is_empty() {
         text = format!("{text} {}", arguments(input));
     }
+    if takes_input {
+        let source = match input.marked.len() {
+            0 => "/dev/null".to_string(),
+            1..=SHORT => format!("<({})", printf(&input.marked)),
+            _ => MARKED.to_string(),
+        };
+        text = format!("P3_INPUT={source} {text}");
+    }
     match input.stdin.len() {
         0 => format!("{text} < /dev/null"),
-        1..=SHORT => {
-            let printable = |b: &u8| (b' '..0x7f).contains(b) || *b == b'\n' || *b == b'\t';
-            let format = match input.stdin.iter().all(|b| printable(b) && *b != b'\'') {
-                // The escapes that printf knows, in quotes that keep them.
-                true => {
-                    let text = String::from_utf8_lossy(&input.stdin).replace('\\', "\\\\");
-                    let text = text
-                        .replace('%', "%%")
-                        .replace('\n', "\\n")
-                        .replace('\t', "\\t");
-                    format!("'{text}'")
-                }
-                false => {
-                    let bytes = input.stdin.iter().map(|b| match b {
-                        b'%' => "%%".to_string(),
-                        b'\\' => "\\\\".to_string(),
-                        b' '..=b'~' if *b != b'\'' => char::from(*b).to_string(),
-                        _ => format!("\\{b:03o}"),
-                    });
-                    format!("'{}'", bytes.collect::<String>())
-                }
-            };
-            format!("printf {format} | {text}")
-        }
+        1..=SHORT => format!("{} | {text}", printf(&input.stdin)),
         _ => format!("{text} < stdin"),
     }
+}
+
+/// The command that prints these bytes.
+fn printf(bytes: &[u8]) -> String {
+    let printable = |b: &u8| (b' '..0x7f).contains(b) || *b == b'\n' || *b == b'\t';
+    let format = match bytes.iter().all(|b| printable(b) && *b != b'\'') {
+        // The escapes that printf knows, in quotes that keep them.
+        true => {
+            let text = String::from_utf8_lossy(bytes).replace('\\', "\\\\");
+            let text = text
+                .replace('%', "%%")
+                .replace('\n', "\\n")
+                .replace('\t', "\\t");
+            format!("'{text}'")
+        }
+        false => {
+            let bytes = bytes.iter().map(|b| match b {
+                b'%' => "%%".to_string(),
+                b'\\' => "\\\\".to_string(),
+                b' '..=b'~' if *b != b'\'' => char::from(*b).to_string(),
+                _ => format!("\\{b:03o}"),
+            });
+            format!("'{}'", bytes.collect::<String>())
+        }
+    };
+    format!("printf {format}")
 }
 
 #[cfg(test)]
@@ -199,11 +233,17 @@ mod tests {
             let input = Input {
                 arguments: vec![b"-".to_vec()],
                 stdin: stdin.to_vec(),
-                files: Vec::new(),
+                marked: stdin.to_vec(),
+                ..Input::default()
             };
-            let text = command(&input, "cat");
-            let done = Command::new("bash").args(["-c", &text]).output().unwrap();
-            assert_eq!(done.stdout, stdin, "{text}");
+            let typed = |text: &str| {
+                let done = Command::new("bash").args(["-c", text]).output().unwrap();
+                done.stdout
+            };
+            let text = command(&input, "cat", false);
+            assert_eq!(typed(&text), stdin, "{text}");
+            let text = command(&input, "sh", true).replace(" sh -", " sh -c 'cat $P3_INPUT'");
+            assert_eq!(typed(&text), stdin, "{text}");
         }
     }
 }

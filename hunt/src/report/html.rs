@@ -140,6 +140,7 @@ fn show_input(page: &mut String, finding: &Finding) {
         call,
         stdin,
         files,
+        pp_input,
         ..
     } = &finding.input;
     put(page, "<h3>Input</h3>");
@@ -161,6 +162,7 @@ fn show_input(page: &mut String, finding: &Finding) {
         streams.push((format!("file {}", file_name(index)), file));
     }
     streams.push(("standard input".to_string(), stdin));
+    streams.extend(pp_input.iter().map(|bytes| ("pp_input".to_string(), bytes)));
     for (name, bytes) in streams {
         let bytes = bytes.bytes().unwrap_or_default();
         if bytes.is_empty() {

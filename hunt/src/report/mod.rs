@@ -119,6 +119,12 @@ pub struct JsonInput {
     pub arguments: Vec<JsonBytes>,
     pub stdin: JsonBytes,
     pub files: Vec<JsonBytes>,
+    /// What it takes by `pp_input`, if it takes anything so; zeros follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pp_input: Option<JsonBytes>,
+    /// Under which names it was taken: `SIZE NAME` and a NUL for each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pp_input_names: Option<JsonBytes>,
     pub weight: usize,
 }
 
@@ -244,7 +250,8 @@ impl Origin {
             suggestion: expect::suggestion(&places),
             input: JsonInput {
                 call: examined.plain.iter().find_map(|ended| programs.call(ended)),
-                ..JsonInput::of(&examined.input, &programs.program)
+                pp_input_names: programs.takes_input.then(|| JsonBytes::of(&examined.names)),
+                ..JsonInput::of(&examined.input, programs)
             },
             weight_before: self.found.weight(),
             kind,
@@ -361,13 +368,15 @@ impl VersionReport {
 }
 
 impl JsonInput {
-    fn of(input: &Input, program: &str) -> JsonInput {
+    fn of(input: &Input, programs: &Programs) -> JsonInput {
         JsonInput {
-            command: folder::command(input, program),
+            command: folder::command(input, &programs.program, programs.takes_input),
             call: None,
             arguments: input.arguments.iter().map(|a| JsonBytes::of(a)).collect(),
             stdin: JsonBytes::of(&input.stdin),
             files: input.files.iter().map(|f| JsonBytes::of(f)).collect(),
+            pp_input_names: None,
+            pp_input: programs.takes_input.then(|| JsonBytes::of(&input.marked)),
             weight: input.weight(),
         }
     }
@@ -384,6 +393,10 @@ impl JsonInput {
             arguments: bytes(&self.arguments)?,
             stdin: self.stdin.bytes()?,
             files: bytes(&self.files)?,
+            marked: match &self.pp_input {
+                Some(marked) => marked.bytes()?,
+                None => Vec::new(),
+            },
         })
     }
 }

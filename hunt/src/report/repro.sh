@@ -21,12 +21,11 @@ usable() {
   realpath "$1"
 }
 
-[ -r "$here/stdin" ] || { echo "repro.sh: $here/stdin: cannot be read" >&2; exit 2; }
-for file in {{files}}; do
+for file in {{streams}} {{files}}; do
   [ -r "$here/$file" ] || { echo "repro.sh: $here/$file: cannot be read" >&2; exit 2; }
 done
 
-# run SIDE PROGRAM: leaves SIDE.stdout, SIDE.stderr and SIDE.status, of at most $limit seconds.
+{{marked}}# run SIDE PROGRAM: leaves SIDE.stdout, SIDE.stderr and SIDE.status, of at most $limit seconds.
 run() {
   mkdir "$work/$1"
   for file in {{files}}; do cp "$here/$file" "$work/$1"; done
