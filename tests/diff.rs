@@ -36,6 +36,16 @@ fn compile(directory: &Path, source: &str, version: &str, file: &str, flags: &[&
     assert!(done.status.success(), "{done:?}");
 }
 
+/// Writes a program and compiles both of its versions to old.bc and new.bc, where it finds p3.h.
+fn write_versions(directory: &Path, name: &str, source: &str) {
+    fs::write(directory.join(name), source).unwrap();
+    let header = call(directory, &["header", "-o", "p3.h"]);
+    assert_eq!(header, (0, String::new(), String::new()));
+    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
+        compile(directory, name, version, file, &["-g", "-I."]);
+    }
+}
+
 fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
@@ -426,10 +436,7 @@ int main(void) {
     puts("other");
 }
 "#;
-    fs::write(directory.join("two.c"), source).unwrap();
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "two.c", version, file, &["-g"]);
-    }
+    write_versions(directory, "two.c", source);
     fs::write(directory.join("x"), "x").unwrap();
     fs::write(directory.join("y"), "y").unwrap();
     let seeds = ["--seed", "< x", "--seed", "< y", "--max-stdin", "2"];
@@ -475,12 +482,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 "#;
-    fs::write(directory.join("spec.c"), source).unwrap();
-    let header = call(directory, &["header", "-o", "p3.h"]);
-    assert_eq!(header, (0, String::new(), String::new()));
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "spec.c", version, file, &["-g", "-I."]);
-    }
+    write_versions(directory, "spec.c", source);
     let arguments = ["--args", "@arg:4", "--no-stdin", "--time", "30"];
     let (status, stdout, report) = diff(directory, &arguments);
     assert_eq!(status, 1, "{stdout}");
@@ -707,11 +709,7 @@ int main(void) {
 fn bytes_that_the_program_takes_by_name_are_fuzzed() {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path();
-    fs::write(directory.join("named.c"), TAKES_INPUT).unwrap();
-    call(directory, &["header", "-o", "p3.h"]);
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "named.c", version, file, &["-g", "-I."]);
-    }
+    write_versions(directory, "named.c", TAKES_INPUT);
     let (status, stdout, report) = diff(directory, &["--no-stdin", "--time", "50"]);
     assert_eq!(report["template"], "@input:4096");
     let found = visible(&report);
@@ -768,11 +766,7 @@ fn bytes_that_the_program_takes_by_name_come_back_from_klee() {
     }
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path();
-    fs::write(directory.join("named.c"), TAKES_INPUT).unwrap();
-    call(directory, &["header", "-o", "p3.h"]);
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "named.c", version, file, &["-g", "-I."]);
-    }
+    write_versions(directory, "named.c", TAKES_INPUT);
     let arguments = ["--no-stdin", "--engine", "klee"];
     let (status, stdout, report) = diff(directory, &arguments);
     assert_eq!((status, visible(&report).len()), (1, 1), "{stdout}");
@@ -811,10 +805,7 @@ int main(void) {
   return 0;
 }
 "#;
-    fs::write(directory.join("symbolic.c"), source).unwrap();
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "symbolic.c", version, file, &["-g"]);
-    }
+    write_versions(directory, "symbolic.c", source);
     for engine in ["libfuzzer", "klee"] {
         if engine == "klee" && !has_klee() {
             continue;
@@ -844,11 +835,7 @@ int f(unsigned char a, const char *text) {
   return a == 'A' && b == 'B' && text[0] == 'C' ? V : 0;
 }
 "#;
-    fs::write(directory.join("function.c"), source).unwrap();
-    call(directory, &["header", "-o", "p3.h"]);
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "function.c", version, file, &["-g", "-I."]);
-    }
+    write_versions(directory, "function.c", source);
     for engine in ["libfuzzer", "klee"] {
         if engine == "klee" && !has_klee() {
             continue;
@@ -878,10 +865,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 "#;
-    fs::write(directory.join("seeds.c"), source).unwrap();
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "seeds.c", version, file, &["-g"]);
-    }
+    write_versions(directory, "seeds.c", source);
     fs::write(directory.join("input"), "begin-here").unwrap();
     fs::write(directory.join("seeds"), "# known\n-n \"a b\" x < input\n").unwrap();
     let seed = "-n \"a b\" x < input";
@@ -1011,10 +995,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 "#;
-    fs::write(directory.join("slow.c"), source).unwrap();
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "slow.c", version, file, &["-g"]);
-    }
+    write_versions(directory, "slow.c", source);
     let slow = "slow".repeat(16);
     let arguments = [
         "--args",
@@ -1095,10 +1076,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 "#;
-    fs::write(directory.join("main.c"), source).unwrap();
-    for (version, file) in [("1", "old.bc"), ("2", "new.bc")] {
-        compile(directory, "main.c", version, file, &["-g"]);
-    }
+    write_versions(directory, "main.c", source);
     let library = "static int calls;\nint hook(int n) { return calls += n; }\n";
     fs::write(directory.join("hook.c"), library).unwrap();
     let mut clang = Command::new("clang-16");
