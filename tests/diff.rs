@@ -278,6 +278,31 @@ fn an_equivalent_refactoring_is_called_so_with_its_bound() {
 }
 
 /// All paths say nothing of a specification that is on none of them.
+/// A difference that the versions alone do not show, on an input that was tried before KLEE began.
+#[test]
+fn what_only_klee_shows_keeps_it_from_a_claim() {
+    if !has_klee() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <stdio.h>
+__attribute__((weak)) void klee_warning(const char *text);
+int main(void) {
+  if (klee_warning)
+    printf("%d\n", V);
+  return 0;
+}
+"#;
+    write_versions(directory, "only.c", source);
+    let arguments = ["--engine", "klee", "--no-stdin", "--time", "10"];
+    let (status, stdout, report) = diff(directory, &arguments);
+    assert_eq!(status, 0, "{stdout}");
+    assert_eq!(report["verdict"], "none-found", "{stdout}");
+    assert_eq!(report["unconfirmed"], 1, "{stdout}");
+}
+
 #[test]
 fn a_specification_that_no_path_reaches_is_not_proven() {
     if !has_klee() {

@@ -241,13 +241,17 @@ struct Search<'a> {
     programs: &'a Programs,
     watch: &'a mut dyn Watch,
     engine: Option<Engine>,
+    /// Inputs that were examined.
     seen: HashSet<Input>,
+    /// Those of them that show a visible difference.
+    visible: HashSet<Input>,
     shown: Vec<Shown>,
     /// Partings on inputs that show nothing.
     harmless: HashSet<Parting>,
     examined: u64,
-    /// Inputs whose difference the versions do not show alone, and those that nobody looked at.
-    unconfirmed: u64,
+    /// Inputs whose difference the versions do not show alone.
+    unconfirmed: HashSet<Input>,
+    /// How many nobody looked at.
     unexamined: u64,
     start: Instant,
     /// When the engine made its first run: what it takes to build says nothing of how hard the search is.
@@ -274,10 +278,11 @@ impl<'a> Search<'a> {
             watch,
             engine: None,
             seen: HashSet::new(),
+            visible: HashSet::new(),
             shown: Vec::new(),
             harmless: HashSet::new(),
             examined: 0,
-            unconfirmed: 0,
+            unconfirmed: HashSet::new(),
             unexamined: 0,
             start: Instant::now(),
             first_run: None,
@@ -297,7 +302,7 @@ impl<'a> Search<'a> {
             if self.watch.is_interrupted() {
                 break;
             }
-            self.examine(input, Reason::Path)?;
+            self.examine(input)?;
         }
         Ok(())
     }
@@ -308,7 +313,7 @@ impl<'a> Search<'a> {
         self.options.seeds.iter().chain(found).cloned().collect()
     }
 
-    fn examine(&mut self, input: &Input, reason: Reason) -> Result<()> {
+    fn examine(&mut self, input: &Input) -> Result<()> {
         if !self.seen.insert(input.clone()) {
             return Ok(());
         }
@@ -320,12 +325,11 @@ impl<'a> Search<'a> {
         };
         self.note_specifications(examined.account.as_ref());
         let class = examined.class();
-        if !class.is_some_and(Class::is_visible) {
-            if examined.is_stable {
-                self.harmless
-                    .extend(examined.partings().into_iter().flatten().cloned());
-            }
-            self.unconfirmed += u64::from(reason == Reason::Difference);
+        if class.is_some_and(Class::is_visible) {
+            self.visible.insert(input.clone());
+        } else if examined.is_stable {
+            self.harmless
+                .extend(examined.partings().into_iter().flatten().cloned());
         }
         if class.is_some() {
             let key = self.key(&examined);
@@ -486,7 +490,7 @@ impl<'a> Search<'a> {
             seconds: time.as_secs_f64(),
             examined: self.examined,
             unexamined: self.unexamined,
-            unconfirmed: self.unconfirmed,
+            unconfirmed: self.unconfirmed.len() as u64,
             interrupted: self.watch.is_interrupted(),
             engines,
             findings,
@@ -534,9 +538,16 @@ impl Sink for Search<'_> {
                 if self.watch.is_interrupted() {
                     return Ok(());
                 }
-                self.examine(input, reason)?;
+                self.examine(input)?;
             }
         }
+        // One of them may have been examined for another reason before.
+        let differing = candidates
+            .iter()
+            .filter(|candidate| candidate.reason == Reason::Difference)
+            .map(|candidate| &candidate.input)
+            .filter(|input| self.seen.contains(input) && !self.visible.contains(input));
+        self.unconfirmed.extend(differing.cloned());
         self.reach_specifications(&candidates)
     }
 

@@ -1,7 +1,8 @@
 //! KLEE's test cases: a list of named symbolic objects with their bytes.
 //!
 //! Its symbolic environment names an argument `argNN`, the number of arguments of a range `n_args`, the file A
-//! `A_data` and standard input `stdin`; each stream has an object with what stat says of it as well.
+//! `A_data` and standard input `stdin`; each stream has an object with what stat says of it as well. All of them come before what
+//! the program itself makes symbolic; some KLEEs have an object `model_version` behind them.
 
 use crate::input::Input;
 use crate::template::{Stream, Template, Word};
@@ -12,7 +13,25 @@ pub struct KTest {
     /// KLEE's command line from the program on.
     pub arguments: Vec<Vec<u8>>,
     /// The objects in the order in which they became symbolic.
-    pub objects: Vec<(Vec<u8>, Vec<u8>)>,
+    pub objects: Vec<Object>,
+}
+
+/// A symbolic object: its name and its bytes.
+pub type Object = (Vec<u8>, Vec<u8>);
+
+const VERSION_OF_MODEL: &[u8] = b"model_version";
+
+/// Whether an object of this name belongs to KLEE's symbolic environment, if it comes before all that does not.
+fn is_of_environment(name: &[u8]) -> bool {
+    let numbered = |name: &[u8]| name.len() > 1 && name.iter().all(u8::is_ascii_digit);
+    let is_stream = |name: &[u8]| match name.strip_suffix(b"_data") {
+        Some(file) => file.len() == 1,
+        None => name == b"stdin",
+    };
+    name == VERSION_OF_MODEL
+        || name.starts_with(b"n_args")
+        || name.strip_prefix(b"arg").is_some_and(numbered)
+        || is_stream(name.strip_suffix(b"_stat").unwrap_or(name))
 }
 
 /// The version of the format that has everything that is used here.
@@ -69,9 +88,8 @@ impl KTest {
     /// The input that the objects stand for; none if one is missing.
     pub fn input(&self, template: &Template) -> Option<Input> {
         let is_argument = |name: &[u8]| name.starts_with(b"arg") || name.starts_with(b"n_args");
-        let before = self.objects.len() - self.objects_of_program().len();
-        let environment = self.objects[..before].iter();
-        let mut objects = environment.filter(|(name, _)| is_argument(name));
+        let (environment, own) = self.divide(is_of_environment);
+        let mut objects = environment.iter().filter(|(name, _)| is_argument(name));
         let mut next = |prefix: &[u8]| {
             let (name, value) = objects.next()?;
             name.starts_with(prefix).then_some(value)
@@ -114,19 +132,23 @@ impl KTest {
             input.stdin = self.object("stdin").unwrap_or_default();
         }
         if template.has_marked() {
-            let own = self.objects_of_program();
             input.marked = marked(own.iter().map(|(_, bytes)| bytes.as_slice()));
         }
         Some(input)
     }
 
-    /// What the program itself makes symbolic: what follows KLEE's environment, which ends with its version.
-    pub fn objects_of_program(&self) -> &[(Vec<u8>, Vec<u8>)] {
-        let is_last = |(name, _): &(Vec<u8>, Vec<u8>)| name == b"model_version";
-        match self.objects.iter().position(is_last) {
-            Some(last) => &self.objects[last + 1..],
-            None => &[],
-        }
+    /// What a program makes symbolic itself that has no symbolic arguments or streams.
+    pub fn objects_of_program(&self) -> &[Object] {
+        self.divide(|name| name == VERSION_OF_MODEL).1
+    }
+
+    /// KLEE's environment, and what follows it.
+    fn divide(&self, is_environment: impl Fn(&[u8]) -> bool) -> (&[Object], &[Object]) {
+        let first = self
+            .objects
+            .iter()
+            .position(|(name, _)| !is_environment(name));
+        self.objects.split_at(first.unwrap_or(self.objects.len()))
     }
 
     fn object(&self, name: &str) -> Option<Vec<u8>> {
@@ -163,7 +185,7 @@ fn bytes(rest: &mut &[u8]) -> Option<Vec<u8>> {
 /// The test case that begins with this input, if streams have the sizes given.
 pub fn seed(template: &Template, input: &Input, sizes: &[(Stream, usize)]) -> Option<KTest> {
     let counts = template.counts(input)?;
-    let mut objects: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut objects: Vec<Object> = Vec::new();
     let mut arguments = input.arguments.iter();
     let mut number = 0;
     for (word, count) in template.words().iter().zip(counts) {
@@ -240,18 +262,27 @@ mod tests {
     fn what_follows_the_environment_is_the_programs() {
         let template = Template::parse("@arg:2 @input").unwrap();
         let object = |name: &str, bytes: &[u8]| (name.as_bytes().to_vec(), bytes.to_vec());
-        let test = KTest {
+        let environment = [object("arg00", b"ab\0"), object("stdin_stat", &[7; 144])];
+        let version = [object("model_version", &[1, 0, 0, 0])];
+        let own = [object("size", &[0, 2]), object("arg", b"c\0\0")];
+        for objects in [
+            [&environment[..], &version, &own].concat(),
+            [&environment[..], &own].concat(),
+        ] {
+            let test = KTest {
+                arguments: Vec::new(),
+                objects,
+            };
+            let input = test.input(&template).unwrap();
+            assert_eq!(input.arguments, [b"ab"]);
+            assert_eq!(input.marked, b"\0\x02c");
+            assert_eq!(test.objects_of_program().len(), test.objects.len());
+        }
+        let call = KTest {
             arguments: Vec::new(),
-            objects: vec![
-                object("arg00", b"ab\0"),
-                object("model_version", &[1, 0, 0, 0]),
-                object("size", &[0, 2]),
-                object("arg", b"c\0\0"),
-            ],
+            objects: [&version[..], &[object("arg01", b"x")]].concat(),
         };
-        let input = test.input(&template).unwrap();
-        assert_eq!(input.arguments, [b"ab"]);
-        assert_eq!(input.marked, b"\0\x02c");
+        assert_eq!(call.objects_of_program(), [object("arg01", b"x")]);
     }
 
     #[test]
