@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,9 +35,19 @@ uint64_t p3_file_limit(void) {
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
 }
 
+/* Where there is less room than this, memory is used: a version must not see the end of a disk that it does not write
+ * to. */
+#define LITTLE_ROOM (64u << 20)
+
+static bool has_room(void) {
+  struct statvfs disk;
+  return statvfs(temporary_directory, &disk) != 0 || (uint64_t)disk.f_bavail * disk.f_frsize >= LITTLE_ROOM;
+}
+
 int p3_temporary_file(void) {
-  int fd = p3_is_harness ? memfd_create("p3", MFD_CLOEXEC)
-                         : open(temporary_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  int fd = p3_is_harness || !has_room()
+               ? memfd_create("p3", MFD_CLOEXEC)
+               : open(temporary_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/p3-XXXXXX", temporary_directory) < (int)sizeof path &&
