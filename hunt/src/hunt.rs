@@ -12,7 +12,7 @@ use crate::template::Template;
 use p3_passes::build::Sanitizer;
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -126,10 +126,12 @@ pub fn hunt(options: &Options, folder: &Path, watch: &mut dyn Watch) -> Result<O
             started => started?,
         };
         let seeds = search.seeds();
+        let names = search.names.clone();
         let task = Task {
             sources: &sources,
             directory: &directory,
             seeds: &seeds,
+            names: &names,
             time: left / (options.engines.len() - index) as u32,
         };
         search.engine = Some(*engine);
@@ -246,6 +248,8 @@ struct Search<'a> {
     /// Those of them that show a visible difference.
     visible: HashSet<Input>,
     shown: Vec<Shown>,
+    /// Under which names inputs that were examined take bytes by `pp_input`.
+    names: HashMap<Input, Vec<u8>>,
     /// Partings on inputs that show nothing.
     harmless: HashSet<Parting>,
     examined: u64,
@@ -280,6 +284,7 @@ impl<'a> Search<'a> {
             seen: HashSet::new(),
             visible: HashSet::new(),
             shown: Vec::new(),
+            names: HashMap::new(),
             harmless: HashSet::new(),
             examined: 0,
             unconfirmed: HashSet::new(),
@@ -324,6 +329,9 @@ impl<'a> Search<'a> {
             examined => examined?,
         };
         self.note_specifications(examined.account.as_ref());
+        if !examined.names.is_empty() {
+            self.names.insert(input.clone(), examined.names.clone());
+        }
         let class = examined.class();
         if class.is_some_and(Class::is_visible) {
             self.visible.insert(input.clone());

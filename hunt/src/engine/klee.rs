@@ -170,16 +170,17 @@ fn look_behind_partings(
         let start = Instant::now();
         let done = session.run(share / PARTINGS, sink, (report.runs, report.paths))?;
         report.add(&done);
-        let parts = done
-            .candidates
-            .iter()
-            .filter(|c| c.reason == Reason::Difference);
-        let mut parting: Vec<Input> = parts.map(|candidate| candidate.input.clone()).collect();
-        parting.sort_by_key(Input::weight);
-        parting.dedup();
+        let tests = done.candidates.iter().zip(&done.tests);
+        let parts = tests.filter(|(candidate, _)| candidate.reason == Reason::Difference);
+        let mut parting: Vec<(&Input, &PathBuf)> = parts
+            .map(|(candidate, test)| (&candidate.input, test))
+            .collect();
+        parting.sort_by_key(|(input, _)| input.weight());
+        parting.dedup_by_key(|(input, _)| *input);
         // In large ones much is still open behind the parting.
         let step = parting.len().div_ceil(MANY_PARTINGS).max(1);
-        let parting: Vec<Input> = parting.into_iter().rev().step_by(step).collect();
+        let parting = parting.into_iter().rev().step_by(step);
+        let parting: Vec<PathBuf> = parting.map(|(_, test)| test.clone()).collect();
         // That they part is no difference yet.
         let paths = done.candidates.into_iter().map(|candidate| Candidate {
             reason: candidate.reason.max(Reason::Path),
@@ -190,7 +191,7 @@ fn look_behind_partings(
             continue;
         }
         session.directory = task.directory.join(format!("behind-{size}"));
-        session.seeds = &parting;
+        session.seeds = Seeds::Tests(&parting);
         session.flags = &["--search=bfs"];
         session.on_divergence = Some("explore");
         let done = session.run(
@@ -328,7 +329,7 @@ struct Session<'a> {
     directory: PathBuf,
     streams: Vec<(Stream, usize)>,
     /// What it begins with.
-    seeds: &'a [Input],
+    seeds: Seeds<'a>,
     flags: &'a [&'a str],
     /// What the product does where versions part, if it knows.
     on_divergence: Option<&'a str>,
@@ -336,9 +337,19 @@ struct Session<'a> {
     call: Option<(&'a Entry, usize)>,
 }
 
+/// What a run of KLEE begins with.
+enum Seeds<'a> {
+    /// Those of the task.
+    OfTask,
+    /// KLEE's own test cases of a run with the same streams.
+    Tests(&'a [PathBuf]),
+}
+
 /// What a run of KLEE came to.
 struct Done {
     candidates: Vec<Candidate>,
+    /// The test case of each.
+    tests: Vec<PathBuf>,
     paths: u64,
     left_out: Vec<String>,
     failure: Option<String>,
@@ -352,7 +363,7 @@ impl<'a> Session<'a> {
             product,
             directory: task.directory.join(format!("{folder}-{size}")),
             streams: streams_of(task.template(), size),
-            seeds: task.seeds,
+            seeds: Seeds::OfTask,
             flags: &[],
             on_divergence: None,
             call: None,
@@ -376,7 +387,10 @@ impl<'a> Session<'a> {
         if let Some(reaction) = self.on_divergence {
             command.env("P3_ON_DIVERGENCE", reaction);
         }
-        let seeds = self.write_seeds()?;
+        let seeds = match self.seeds {
+            Seeds::OfTask => self.write_seeds()?,
+            Seeds::Tests(tests) => tests.to_vec(),
+        };
         if !seeds.is_empty() {
             // What KLEE makes symbolic besides, such as what stat says of a stream, no seed has.
             command.args(["--named-seed-matching", "--allow-seed-extension"]);
@@ -416,7 +430,7 @@ impl<'a> Session<'a> {
             std::thread::sleep(GLANCE);
         };
         let messages = String::from_utf8_lossy(&read(&log)?).into_owned();
-        let (candidates, crashed) = self.candidates()?;
+        let (candidates, tests, crashed) = self.candidates()?;
         let paths = candidates.len() as u64;
         sink.progress(before.0 + paths, before.1 + paths);
         let mut left_out: Vec<String> = LEFT_OUT
@@ -437,6 +451,7 @@ impl<'a> Session<'a> {
         };
         Ok(Done {
             candidates,
+            tests,
             paths,
             left_out,
             failure: failed.then(|| format!("{status}: {}", reason())),
@@ -446,7 +461,7 @@ impl<'a> Session<'a> {
     /// The files of the seeds that are not larger than this run's streams or arguments.
     fn write_seeds(&self) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
-        for (index, seed) in self.seeds.iter().enumerate() {
+        for (index, seed) in self.task.seeds.iter().enumerate() {
             let fits = |(stream, size): &(Stream, usize)| seed.stream(*stream).len() <= *size;
             let test = match self.call {
                 Some((entry, size)) => call::seed(entry, seed, size),
@@ -458,7 +473,10 @@ impl<'a> Session<'a> {
             // KLEE cannot read a file with an object of no bytes; what it makes of nothing needs no seed.
             let is_readable =
                 |test: &KTest| test.objects.iter().all(|(_, bytes)| !bytes.is_empty());
-            if let Some(test) = test.filter(is_readable) {
+            if let Some(mut test) = test.filter(is_readable) {
+                if let Some(names) = self.task.names.get(seed) {
+                    test.objects.extend(ktest::named(names, &seed.marked));
+                }
                 let path = self.directory.with_extension(format!("{index}.ktest"));
                 write(&path, &test.to_bytes())?;
                 files.push(path);
@@ -467,9 +485,10 @@ impl<'a> Session<'a> {
         Ok(files)
     }
 
-    /// The inputs of all test cases, and what the errors are that no check of the product made.
-    fn candidates(&self) -> Result<(Vec<Candidate>, Vec<String>)> {
+    /// The inputs of all test cases, their files, and what the errors are that no check of the product made.
+    fn candidates(&self) -> Result<(Vec<Candidate>, Vec<PathBuf>, Vec<String>)> {
         let mut candidates = Vec::new();
+        let mut tests = Vec::new();
         let mut errors = Vec::new();
         // One that was stopped at once has not made its directory.
         let entries = fs::read_dir(&self.directory).into_iter().flatten();
@@ -510,9 +529,10 @@ impl<'a> Session<'a> {
             };
             if let Some(input) = test.and_then(input) {
                 candidates.push(Candidate { input, reason });
+                tests.push(path.clone());
             }
         }
-        Ok((candidates, errors))
+        Ok((candidates, tests, errors))
     }
 }
 

@@ -1,8 +1,8 @@
 //! KLEE's test cases: a list of named symbolic objects with their bytes.
 //!
 //! Its symbolic environment names an argument `argNN`, the number of arguments of a range `n_args`, the file A
-//! `A_data` and standard input `stdin`; each stream has an object with what stat says of it as well. All of them come before what
-//! the program itself makes symbolic; some KLEEs have an object `model_version` behind them.
+//! `A_data` and standard input `stdin`; each stream has an object with what stat says of it as well. All of them come
+//! before what the program itself makes symbolic; some KLEEs have an object `model_version` behind them.
 
 use crate::input::Input;
 use crate::template::{Stream, Template, Word};
@@ -169,6 +169,25 @@ pub fn marked<'a>(objects: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     bytes
 }
 
+/// The objects that a program makes of `bytes` by `pp_input`; `names` says in which order it takes them, as
+/// `P3_INPUT_NAMES` has it.
+pub fn named(names: &[u8], bytes: &[u8]) -> Vec<Object> {
+    let mut at = 0;
+    let takings = names.split(|b| *b == 0).filter_map(|taking| {
+        let text = std::str::from_utf8(taking.split(|b| *b == b' ').next()?).ok()?;
+        let size: usize = text.parse().ok()?;
+        Some((taking[text.len() + 1..].to_vec(), size))
+    });
+    let objects = takings.map(|(name, size)| {
+        let mut value = bytes.get(at..).unwrap_or_default().to_vec();
+        value.resize(size, 0);
+        at += size;
+        (name, value)
+    });
+    // KLEE cannot read a file with an object of no bytes.
+    objects.filter(|(_, value)| !value.is_empty()).collect()
+}
+
 fn number(rest: &mut &[u8]) -> Option<u32> {
     let (first, left) = rest.split_first_chunk::<4>()?;
     *rest = left;
@@ -283,6 +302,21 @@ mod tests {
             objects: [&version[..], &[object("arg01", b"x")]].concat(),
         };
         assert_eq!(call.objects_of_program(), [object("arg01", b"x")]);
+    }
+
+    #[test]
+    fn takings_are_objects_in_their_order() {
+        let object = |name: &str, bytes: &[u8]| (name.as_bytes().to_vec(), bytes.to_vec());
+        let objects = named(b"2 a\x000 nothing\x003 b c\x002 a\0", b"12345");
+        let expected = [
+            object("a", b"12"),
+            object("b c", b"345"),
+            object("a", b"\0\0"),
+        ];
+        assert_eq!(objects, expected);
+        let bytes = marked(objects.iter().map(|(_, bytes)| bytes.as_slice()));
+        assert_eq!(bytes, b"12345");
+        assert!(named(b"", b"12").is_empty());
     }
 
     #[test]

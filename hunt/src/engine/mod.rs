@@ -19,6 +19,7 @@ use p3_passes::build::{self, Sanitizer};
 use p3_passes::pipeline::Observer;
 use p3_passes::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -110,6 +111,8 @@ pub struct Task<'a> {
     pub directory: &'a Path,
     /// Inputs to begin with.
     pub seeds: &'a [Input],
+    /// Under which names the product takes the bytes for `pp_input` of inputs that were examined.
+    pub names: &'a HashMap<Input, Vec<u8>>,
     /// How long it may take.
     pub time: Duration,
 }
