@@ -543,7 +543,28 @@ pub(crate) fn write_product(
     }
     p3_passes::native::record(&context, &merged.module, &names)?;
     write(path, merged.module.write_bitcode_to_memory().as_slice())?;
+    if options.harness {
+        write(
+            &dictionary(path),
+            dictionary_text(&merged.dictionary).as_bytes(),
+        )?;
+    }
     Ok(merged.report)
+}
+
+/// The dictionary of a harness, beside it.
+pub(crate) fn dictionary(product: &Path) -> PathBuf {
+    product.with_extension("dict")
+}
+
+/// In the form that libFuzzer and AFL++ read.
+fn dictionary_text(words: &[Vec<u8>]) -> String {
+    let escaped = |word: &Vec<u8>| word.iter().map(|b| format!("\\x{b:02x}")).collect();
+    let lines = words.iter().map(|word| {
+        let escaped: String = escaped(word);
+        format!("\"{escaped}\"\n")
+    });
+    lines.collect()
 }
 
 /// Programs run in directories of their own.

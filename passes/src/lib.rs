@@ -5,6 +5,7 @@
 pub mod align;
 pub mod build;
 mod check;
+mod dictionary;
 pub mod dup;
 pub mod entry;
 mod error;

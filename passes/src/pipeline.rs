@@ -10,8 +10,8 @@ use crate::report::{MergeReport, VersionReport};
 use crate::size::ProductSize;
 use crate::weave::WeaveOptions;
 use crate::{
-    check, entry, finish, harness, isolate, link, load, prepare, rename, runtime, sites, spec,
-    terminate, weave, Error, Result,
+    check, dictionary, entry, finish, harness, isolate, link, load, prepare, rename, runtime,
+    sites, spec, terminate, weave, Error, Result,
 };
 use std::path::PathBuf;
 
@@ -88,6 +88,8 @@ pub struct Product<'ctx> {
     pub copies: Vec<NativeCopy>,
     /// What was done.
     pub report: MergeReport,
+    /// What the versions compare their input with, as words for a fuzzer; of a harness.
+    pub dictionary: Vec<Vec<u8>>,
 }
 
 /// Merges the versions into one product.
@@ -123,11 +125,15 @@ pub fn merge<'ctx>(
         .extend(complete_specs(&linked, &names, &options.weave.map)?);
     let locales = linked.iter().any(runtime::changes_locale);
     let mut versions = Vec::new();
+    let mut words = Vec::new();
     let mut copies = Vec::new();
     for (index, (module, input)) in linked.into_iter().zip(&options.inputs).enumerate() {
         let name = input.name();
         simplify(&module, index, &name, options.prepare)?;
         checked("prepare", index, &module, observe)?;
+        if options.harness {
+            words.push(dictionary::words(&module));
+        }
         let size = isolate::size(&module);
         let isolation = Isolation {
             index,
@@ -192,6 +198,7 @@ pub fn merge<'ctx>(
         module: product,
         copies,
         report,
+        dictionary: dictionary::of(&words),
     })
 }
 

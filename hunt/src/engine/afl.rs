@@ -46,6 +46,9 @@ pub(super) fn run(mut harness: Harness, task: &Task, sink: &mut dyn Sink) -> Res
     let log = harness.directory.join("afl.log");
     let file = || File::create(&log).map_err(|e| Error::bad_input(&log, e));
     let mut command = Command::new("afl-fuzz");
+    if let Some(dictionary) = harness.dictionary() {
+        command.arg("-x").arg(dictionary);
+    }
     command
         .arg("-i")
         .arg(&harness.corpus)

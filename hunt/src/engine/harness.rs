@@ -2,7 +2,7 @@
 
 use super::{Candidate, Reason, Sink, Task};
 use crate::input::{read, write};
-use crate::programs::{write_product, Sources};
+use crate::programs::{dictionary, write_product, Sources};
 use crate::template::{Template, Word};
 use p3_passes::build::{self, BuildOptions, Job, Sanitizer};
 use p3_passes::pipeline::{Observer, Options, PrepareLevel, ProductChecks};
@@ -91,6 +91,14 @@ impl Harness {
     /// The product's bitcode.
     pub(super) fn product(&self) -> PathBuf {
         self.directory.join("harness.bc")
+    }
+
+    /// What the versions compare their input with, for the fuzzer; none if they do not.
+    pub(super) fn dictionary(&self) -> Option<PathBuf> {
+        let path = dictionary(&self.product());
+        // AFL++ does not take an empty one.
+        let size = fs::metadata(&path).map_or(0, |file| file.len());
+        (size > 0).then_some(path)
     }
 
     /// The executable.

@@ -98,6 +98,9 @@ fn fuzz(
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(file);
+    if let Some(dictionary) = harness.dictionary() {
+        command.arg(format!("-dict={}", dictionary.display()));
+    }
     harness.configure(&mut command, task);
     command.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1");
     if let Some(symbolizer) = sanitizer::symbolizer() {
