@@ -424,7 +424,17 @@ fn check_accepts_phis_whose_slots_are_in_another_order() {
 
 #[test]
 fn check_refuses_phis_whose_values_are_exchanged() {
-    let mut exchanged = 0;
+    let exchanged = refused(PHIS_IN_TURN, |block| {
+        let is_edge = block.get_name().to_bytes().starts_with(b"edge");
+        is_edge && exchange_first_values(block)
+    });
+    assert_eq!(exchanged, 2);
+}
+
+/// Merges `text` with itself and lets `change` loose on the blocks of `_PP_main`, which the checker has to refuse then.
+/// Returns how many were changed.
+fn refused(text: &str, mut change: impl FnMut(&BasicBlock) -> bool) -> usize {
+    let mut changed = 0;
     let mut observe = |pass: &'static str, _: Option<usize>, module: &Module| {
         let function = module.get_function("_PP_main");
         for block in function
@@ -432,17 +442,16 @@ fn check_refuses_phis_whose_values_are_exchanged() {
             .into_iter()
             .flat_map(|f| f.get_basic_blocks())
         {
-            let is_edge = block.get_name().to_bytes().starts_with(b"edge");
-            exchanged += usize::from(is_edge && exchange_first_values(&block));
+            changed += usize::from(change(&block));
         }
         Ok(())
     };
-    let merge = Merge::with_itself(PHIS_IN_TURN);
+    let merge = Merge::with_itself(text);
     let context = new_context();
     let merged = pipeline::merge(&context, &merge.options, &mut observe);
-    let error = merged.err().expect("exchanged values are noticed");
+    let error = merged.err().expect("the change is noticed");
     assert!(error.to_string().contains("_PP_main"), "{error}");
-    assert_eq!(exchanged, 2);
+    changed
 }
 
 /// Exchanges what the first two stores of a block store.
@@ -490,4 +499,60 @@ end:
     let (old, new) = (version("label %a, label %b"), version("label %b, label %a"));
     let text = Merge::of(&[&[&old], &[&new]]).after("weave");
     assert!(text.has("br i1 xor (i1 icmp eq (ptr getelementptr"));
+}
+
+/// A branch and a switch on one value, of which the branch says something and the switch the rest. `cases` are the
+/// switch's; the branch has found out that the value is not `number`, or is not anything else.
+fn branch_and_switch(targets: &str, number: u32, cases: &str) -> String {
+    format!(
+        "@g = global i32 0
+define i32 @main(i32 %argc, ptr %argv) {{
+entry:
+  %is = icmp eq i32 %argc, {number}
+  br i1 %is, {targets}
+other:
+  switch i32 %argc, label %end [ {cases} ]
+again:
+  br i1 %is, label %end, label %more
+more:
+  store volatile i32 %argc, ptr @g
+  br label %end
+end:
+  ret i32 0
+}}
+"
+    )
+}
+
+/// At the switch's default the value is none of the cases, and not the number either.
+fn branch_before_switch() -> String {
+    let cases = "i32 1, label %again i32 0, label %again";
+    branch_and_switch("label %again, label %other", 0, cases)
+}
+
+#[test]
+fn check_accepts_a_switch_on_what_was_branched_on() {
+    let text = branch_before_switch();
+    let merge = || Merge::with_itself(&text);
+    merge().after("finish");
+    merge().prepared(PrepareLevel::None).after("finish");
+}
+
+#[test]
+fn check_accepts_a_switch_whose_default_is_never_taken() {
+    let cases = "i32 5, label %again i32 6, label %more";
+    let text = branch_and_switch("label %other, label %again", 5, cases);
+    let merge = Merge::with_itself(&text).prepared(PrepareLevel::None);
+    merge.after("finish");
+}
+
+#[test]
+fn check_refuses_a_switch_with_another_case() {
+    let changed = refused(&branch_before_switch(), |block| {
+        let end = block.get_terminator();
+        let switch = end.filter(|end| end.get_opcode() == InstructionOpcode::Switch);
+        let seven = block.get_context().i32_type().const_int(7, false);
+        switch.is_some_and(|switch| switch.set_operand(2, seven))
+    });
+    assert_eq!(changed, 1);
 }

@@ -23,6 +23,8 @@ pub(super) struct Facts {
 pub(super) enum Known {
     Is(Value),
     IsNot(Vec<Value>),
+    /// The facts contradict each other: nothing ever comes along this way.
+    Never,
 }
 
 impl Facts {
@@ -104,40 +106,78 @@ impl Facts {
         }
     }
 
-    /// What is known of the values that `stands_for` accepts (a value and the block of the fact).
+    /// What all facts together say of the value that `stands_for` accepts under its names (each with the block of the
+    /// fact).
     pub(super) fn known(
         &self,
         truth: [Value; 2],
         stands_for: impl Fn(Value, u32) -> bool,
     ) -> Option<Known> {
-        let of_value = |&(value, constant, from): &(Value, Value, u32)| {
-            stands_for(value, from).then_some(Known::Is(constant))
-        };
-        let of_pair = |&(a, b, same, from): &(Value, Value, bool, u32)| {
-            [(a, b), (b, a)].into_iter().find_map(|(other, value)| {
-                let constant = match other.is_constant() && other.as_integer().is_some() {
-                    true => Some(other),
-                    false => self.is.iter().find(|fact| fact.0 == other).map(|f| f.1),
-                };
-                let excluded = self.is_not.iter().find(|fact| fact.0 == other);
-                let known = match (constant, excluded) {
-                    (Some(constant), _) if same => Known::Is(constant),
-                    (Some(constant), _) if constant == truth[0] => Known::Is(truth[1]),
-                    (Some(constant), _) if constant == truth[1] => Known::Is(truth[0]),
-                    (Some(constant), _) => Known::IsNot(vec![constant]),
-                    (None, Some((_, values, _))) if same => Known::IsNot(values.clone()),
-                    _ => return None,
-                };
-                stands_for(value, from).then_some(known)
-            })
-        };
-        let of_excluded = |(value, values, from): &(Value, Vec<Value>, u32)| {
-            stands_for(*value, *from).then(|| Known::IsNot(values.clone()))
-        };
-        let first = self.is.iter().find_map(of_value);
-        let second = || self.same.iter().find_map(of_pair);
-        first
-            .or_else(second)
-            .or_else(|| self.is_not.iter().find_map(of_excluded))
+        let mut learned = Learned::default();
+        for &(value, constant, from) in &self.is {
+            if stands_for(value, from) {
+                learned.is(constant);
+            }
+        }
+        for (value, constants, from) in &self.is_not {
+            if stands_for(*value, *from) {
+                learned.is_not(constants);
+            }
+        }
+        for &(a, b, same, from) in &self.same {
+            for (other, value) in [(a, b), (b, a)] {
+                if stands_for(value, from) {
+                    self.compare(other, same, truth, &mut learned);
+                }
+            }
+        }
+        learned.known()
+    }
+
+    /// Learns what a value is from its being the same as `other`, or not the same.
+    fn compare(&self, other: Value, same: bool, truth: [Value; 2], learned: &mut Learned) {
+        let is_number = other.is_constant() && other.as_integer().is_some();
+        let told = self.is.iter().filter(|fact| fact.0 == other);
+        for constant in is_number
+            .then_some(other)
+            .into_iter()
+            .chain(told.map(|f| f.1))
+        {
+            match truth.iter().position(|&truth| truth == constant) {
+                _ if same => learned.is(constant),
+                Some(holds) => learned.is(truth[1 - holds]),
+                None => learned.is_not(&[constant]),
+            }
+        }
+        for (_, constants, _) in self.is_not.iter().filter(|fact| same && fact.0 == other) {
+            learned.is_not(constants);
+        }
+    }
+}
+
+/// What several facts say of one value.
+#[derive(Default)]
+struct Learned {
+    is: Vec<Value>,
+    is_not: Vec<Value>,
+}
+
+impl Learned {
+    fn is(&mut self, constant: Value) {
+        if !self.is.contains(&constant) {
+            self.is.push(constant);
+        }
+    }
+
+    fn is_not(&mut self, constants: &[Value]) {
+        self.is_not.extend(constants);
+    }
+
+    fn known(self) -> Option<Known> {
+        match self.is[..] {
+            [] => (!self.is_not.is_empty()).then_some(Known::IsNot(self.is_not)),
+            [constant] if !self.is_not.contains(&constant) => Some(Known::Is(constant)),
+            _ => Some(Known::Never),
+        }
     }
 }

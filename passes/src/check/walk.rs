@@ -377,19 +377,25 @@ impl<'a> Walk<'a> {
         match log.out[k].clone() {
             State::At { .. } | State::Suspended(_) if self.ends(k, edge) => Ok(Some(State::Ended)),
             State::At { list, results } => match self.closure(edge, k, list, results) {
-                State::At { list, results } => Ok(Some(State::At {
+                Some(State::At { list, results }) => Ok(Some(State::At {
                     list: self.kept_positions(k, &list, log)?,
                     results,
                 })),
-                state => Ok(Some(state)),
+                other => Ok(other),
             },
             State::Suspended(suspended) => Ok(self.arriving_suspended(edge, k, suspended)),
             state => Ok(Some(state)),
         }
     }
 
-    /// Adds the positions that branches lead to.
-    fn closure(&self, edge: Edge, k: usize, list: Vec<Pos>, results: HashSet<Value>) -> State {
+    /// Adds the positions that branches lead to; none if what has been branched on contradicts itself.
+    fn closure(
+        &self,
+        edge: Edge,
+        k: usize,
+        list: Vec<Pos>,
+        results: HashSet<Value>,
+    ) -> Option<State> {
         let plain = &self.members[k].plain;
         let mut list = list;
         let mut facts = None;
@@ -414,7 +420,7 @@ impl<'a> Walk<'a> {
             if pos == Pos::GUARD {
                 match self.is_active(k, facts.get_or_insert_with(gather)) {
                     Some(true) => push_new(&mut list, plain.start(0)),
-                    Some(false) => return State::Inactive,
+                    Some(false) => return Some(State::Inactive),
                     None => {}
                 }
                 continue;
@@ -430,6 +436,9 @@ impl<'a> Walk<'a> {
             let known = facts.known(self.truth, |value, _| {
                 self.stood_for(facts, value, k, condition)
             });
+            if matches!(known, Some(Known::Never)) {
+                return None;
+            }
             let target =
                 known.and_then(|known| decide(block.terminator, &block.successors, &known));
             if let Some(target) = target {
@@ -446,7 +455,7 @@ impl<'a> Walk<'a> {
                 all.insert(phi);
             }
         }
-        State::At { list, results: all }
+        Some(State::At { list, results: all })
     }
 
     /// Whether member k is called, if that has been found out.
@@ -517,16 +526,19 @@ impl<'a> Walk<'a> {
         let control = Control::Resume(k);
         let facts = self.control_facts(Some(edge), control);
         let is_mine = |value: Value| self.is_number(&facts, value, control);
-        let known = facts.known(self.truth, |value, _| is_mine(value));
-        if let Some(Known::Is(number)) = known {
-            return match number.as_integer() {
-                Some(RETURNED) => suspended.returned.then(|| State::at(vec![Pos::RETURNED])),
-                Some(number) if suspended.open => {
-                    let list = self.numbers[k].labels.get(&number)?;
-                    Some(State::at(list.clone()))
-                }
-                _ => None,
-            };
+        match facts.known(self.truth, |value, _| is_mine(value)) {
+            Some(Known::Is(number)) => {
+                return match number.as_integer() {
+                    Some(RETURNED) => suspended.returned.then(|| State::at(vec![Pos::RETURNED])),
+                    Some(number) if suspended.open => {
+                        let list = self.numbers[k].labels.get(&number)?;
+                        Some(State::at(list.clone()))
+                    }
+                    _ => None,
+                };
+            }
+            Some(Known::Never) => return None,
+            Some(Known::IsNot(_)) | None => {}
         }
         let has_not_returned = facts.same.iter().any(|&(a, b, same, _)| {
             let pair = |a: Value, b: Value| {
@@ -1584,6 +1596,7 @@ fn decide(terminator: Value, successors: &[u32], known: &Known) -> Option<u32> {
             .iter()
             .all(|case| values.contains(case))
             .then_some(successors[0]),
+        Known::Never => None,
     }
 }
 
