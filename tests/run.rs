@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -258,6 +259,35 @@ fn a_reader_that_is_gone_ends_versions_that_are_not_shown_too() {
     }
 }
 
+/// Makes `product` of the two versions of a source, and `v1` and `v2` alone.
+fn product_of(directory: &Path, source: &str) {
+    fs::write(directory.join("source.c"), source).unwrap();
+    let clang = |arguments: &[&str]| {
+        let done = Command::new("clang-16")
+            .args(arguments)
+            .current_dir(directory)
+            .status();
+        assert!(done.unwrap().success());
+    };
+    for version in ["1", "2"] {
+        let (bitcode, define) = (format!("v{version}.bc"), format!("-DV={version}"));
+        clang(&[
+            "-g",
+            "-c",
+            "-emit-llvm",
+            "source.c",
+            "-o",
+            &bitcode,
+            &define,
+        ]);
+        clang(&[&bitcode, "-o", &format!("v{version}")]);
+    }
+    let merge = ["merge", "v1.bc", "v2.bc", "--check", "none"];
+    assert_eq!(call(directory, &merge).0, 0);
+    let build = ["build", "product.bc", "-o", "product"];
+    assert_eq!(call(directory, &build).0, 0);
+}
+
 /// What the runtime keeps for itself must not be what a limit on files strikes.
 #[test]
 fn limits_on_files_are_the_versions_own() {
@@ -280,19 +310,7 @@ int main(void) {
   return wrong;
 }
 "#;
-    fs::write(directory.join("time.c"), source).unwrap();
-    for version in ["1", "2"] {
-        let done = Command::new("clang-16")
-            .args(["-g", "-c", "-emit-llvm", "time.c", "-o"])
-            .args([format!("v{version}.bc"), format!("-DV={version}")])
-            .current_dir(directory)
-            .status();
-        assert!(done.unwrap().success());
-    }
-    let merge = ["merge", "v1.bc", "v2.bc", "--check", "none"];
-    assert_eq!(call(directory, &merge).0, 0);
-    let build = ["build", "product.bc", "-o", "product"];
-    assert_eq!(call(directory, &build).0, 0);
+    product_of(directory, source);
     // In units of 1024 bytes: less than the runtime's own files have, and more.
     for limit in ["4", "8", "64", "9000", "unlimited"] {
         let script = format!("ulimit -f {limit} && exec ./product");
@@ -304,5 +322,50 @@ int main(void) {
         let (status, stdout, stderr) = texts(output.unwrap());
         assert_eq!((status, stderr.as_str()), (0, ""), "{limit}");
         assert!(stdout.ends_with("aend\n"), "{limit}");
+    }
+}
+
+/// Every version may have as many descriptors as its soft limit says, whatever the others and the runtime have,
+/// also after it has raised that limit.
+#[test]
+fn the_soft_limit_of_descriptors_is_the_versions_own() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static void open_all(const char *when) {
+  int first = open("/dev/null", O_RDONLY), last = first, count = 0;
+  for (int fd = first; fd >= 0; fd = open("/dev/null", O_RDONLY), count++)
+    last = fd;
+  printf("%s: %d, last %d, %d\n", when, count, last, errno == EMFILE);
+  while (last >= first)
+    close(last--);
+}
+int main(void) {
+  struct rlimit limit;
+  open_all("at first");
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_cur * 3 / 2 + V;
+  printf("%d\n", setrlimit(RLIMIT_NOFILE, &limit));
+  open_all("raised");
+  return 0;
+}
+"#;
+    product_of(directory, source);
+    for (limit, version) in [("64", "1"), ("64", "2"), ("1024", "1"), ("1024", "2")] {
+        let run = |program: &str| {
+            let script = format!("ulimit -Sn {limit} && exec ./{program}");
+            let output = Command::new("bash")
+                .args(["-c", &script])
+                .envs([("P3_SHOW", version), ("P3_STATUS", version)])
+                .current_dir(directory)
+                .output();
+            texts(output.unwrap())
+        };
+        assert_eq!(run("product"), run(&format!("v{version}")), "{limit}");
     }
 }

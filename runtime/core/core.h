@@ -123,6 +123,8 @@ struct p3_entry {
 
 /* The entry of an open descriptor, else null and EBADF. */
 struct p3_entry *p3_fd_entry(int version, int fd);
+/* How many descriptors the runtime needs for itself. */
+int p3_fds_own(void);
 void p3_fds_init(void);
 /* The same in two steps, with these as the product's streams and nothing else that is inherited. */
 void p3_fds_begin(void);

@@ -537,11 +537,10 @@ static void look_at_original(int fd, int real) {
     original->start = original->flags & O_APPEND ? original->stat.st_size : lseek(real, 0, SEEK_CUR);
 }
 
-void p3_fds_begin(void) {
-  /* Originals, captures (two descriptors and the version's own for two streams), relays, logs, directories. */
-  int wanted = 16 + p3_count * 12;
-  hidden_from = HIDDEN_MAX - wanted;
-}
+/* Originals, captures (two descriptors and the version's own for two streams), relays, logs, directories. */
+int p3_fds_own(void) { return 16 + p3_count * 12; }
+
+void p3_fds_begin(void) { hidden_from = HIDDEN_MAX - p3_fds_own(); }
 
 void p3_fds_use(const int streams[3]) {
   for (int fd = 0; fd <= 2; fd++)

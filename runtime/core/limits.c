@@ -21,8 +21,8 @@ static struct rlimit originals[RLIM_NLIMITS];
 /* What the process has of those that were touched. */
 static struct rlimit installed[RLIM_NLIMITS];
 
-/* How many descriptors the process may have. */
-static rlim_t descriptors;
+/* How many descriptors the process may have, and the most that each version ever might. */
+static rlim_t descriptors, of_version[P3_MAX_VERSIONS];
 
 static int priorities[P3_MAX_VERSIONS];
 static bool priorities_known, has_priority[P3_MAX_VERSIONS];
@@ -108,12 +108,21 @@ static void learn(int resource) {
   touched_by_any |= 1u << resource;
 }
 
+/* The process has the descriptors of all versions and the runtime's own: up to the hard limit it may. */
+static rlim_t descriptors_of_all(void) {
+  rlim_t left = originals[RLIMIT_NOFILE].rlim_max, own = (rlim_t)p3_fds_own();
+  left -= own < left ? own : left;
+  for (int i = 0; i < p3_count; i++)
+    left -= of_version[i] < left ? of_version[i] : left;
+  return originals[RLIMIT_NOFILE].rlim_max - left;
+}
+
 void p3_limits_start(void) {
   learn(RLIMIT_NOFILE);
   struct rlimit *limit = &originals[RLIMIT_NOFILE], raised = *limit;
-  raised.rlim_cur = limit->rlim_cur > limit->rlim_max / (unsigned)p3_count
-                        ? limit->rlim_max
-                        : limit->rlim_cur * (unsigned)p3_count;
+  for (int i = 0; i < p3_count; i++)
+    of_version[i] = limit->rlim_cur;
+  raised.rlim_cur = descriptors_of_all();
   descriptors = install(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit->rlim_cur;
 }
 
@@ -154,6 +163,10 @@ int p3_limit_set(int version, int resource, const struct rlimit *limit) {
     if (install(resource, &raised) != 0)
       return -1;
     originals[resource].rlim_max = limit->rlim_max;
+  }
+  if (resource == RLIMIT_NOFILE && limit->rlim_cur > of_version[version]) {
+    of_version[version] = limit->rlim_cur;
+    descriptors = descriptors_of_all();
   }
   struct rlimit real = as_real(version, resource, *limit);
   if (install(resource, &real) != 0)
