@@ -265,6 +265,28 @@ fn isolate_binds_libc_to_the_versions_own_runtime() {
 }
 
 #[test]
+fn isolate_exchanges_nothing_for_a_threads_own_values() {
+    let text = Merge::with_itself(
+        "declare ptr @pthread_getspecific(i32)\ndeclare i32 @pthread_setspecific(i32, ptr)\n\
+         declare i32 @unknown()\ndefine i32 @main() {\n  %1 = call i32 @unknown()\n\
+         \x20 %2 = call ptr @pthread_getspecific(i32 %1)\n\
+         \x20 %3 = call i32 @pthread_setspecific(i32 %1, ptr %2)\n  ret i32 %3\n}\n",
+    )
+    .after("isolate");
+    let main = text.function("main");
+    in_order(
+        main,
+        &[
+            "@p3_enter(",
+            "call i32 @unknown(",
+            "@pthread_getspecific(",
+            "@pthread_setspecific(",
+        ],
+    );
+    assert_eq!(main.matches("@p3_").count(), 1, "{main}");
+}
+
+#[test]
 fn isolate_takes_constructors_from_the_loader() {
     let text = Merge::with_itself(
         "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] \
