@@ -126,7 +126,8 @@ def merge(out, p3_ir, first, second, product):
          "-o", str(out / f"{product}.bc"), "--report", str(out / f"{product}-report.json")])
     if status != 0:
         sys.exit(f"status {status}")
-    (out / f"{product}-merge.json").write_text(json.dumps({"seconds": seconds, "memory_mb": memory / 1024}))
+    found = {"seconds": seconds, "memory_mb": memory / 1024, "commit": os.environ["P3_IR_COMMIT"]}
+    (out / f"{product}-merge.json").write_text(json.dumps(found))
 
 
 def function_texts(module):
@@ -224,10 +225,11 @@ def result(out, code, program, package, version):
         "bytes": {"alone": text_size(out / "alone"), "product": text_size(out / "product")},
     }
     found["suite_failed"] = (out / "suite-failed").exists()
-    if (out / "suite-alone.results").exists():
+    if (out / "suite-merge.json").exists():
         alone = suite_results(out / "suite-alone.results")
         product = suite_results(out / "suite-product.results") if (out / "suite-product.results").exists() else {}
         found["suite"] = {
+            "commit": json.loads((out / "suite-merge.json").read_text())["commit"],
             "count": len(alone), "alone": sum(r == "PASS" for r in alone.values()),
             "product": sum(product.get(t) == "PASS" for t in alone),
             "differences": {t: [r, product.get(t, "none")] for t, r in alone.items() if product.get(t) != r},
@@ -255,70 +257,136 @@ def percent(row):
     return f"{100 * row['matched'] / row['nodes']:.2f} %" if row["nodes"] else "none"
 
 
+MADE_BY = "by the p3-ir of commit"
+
+
+def made_by(commits):
+    """Which p3-ir made the products of programs: one line if it was the same for all."""
+    programs = {}
+    for program, commit in commits.items():
+        programs.setdefault(commit, []).append(program)
+    if len(programs) == 1:
+        return f"All products are made {MADE_BY} {next(iter(programs))}."
+    return "\n".join(f"- {MADE_BY} {commit}: {', '.join(names)}" for commit, names in programs.items())
+
+
+def lines_of(section, program, is_pair):
+    """Notes of a program, or of its pair of versions, in a section of the table."""
+    return re.findall(rf"^- {'pair ' if is_pair else ''}{re.escape(program)}[,:] .*$", section, re.M)
+
+
+def earlier(file):
+    """What the table that is there says, by program: results that are not on this machine stay in it."""
+    text = file.read_text() if file.exists() else ""
+    alone, _, rest = text.partition("\n## Two versions\n")
+    pairs, _, rest = rest.partition("\n## Differences and failures\n")
+    notes, _, reasons = rest.partition("\n## Why functions are not woven\n")
+    kept = []
+    for section, is_pair in ((alone, False), (pairs, True)):
+        rows = {row.split()[1]: row for row in re.findall(r"^\| [\w-]+ .*\d.*\|$", section, re.M)}
+        commits = {}
+        for commit, names in re.findall(rf"^- {MADE_BY} (.*): ([\w, -]*)$", section, re.M):
+            commits.update(dict.fromkeys(names.split(", "), commit))
+        for commit in re.findall(rf"{MADE_BY} (.*)\.$", section, re.M):
+            commits = dict.fromkeys(rows, commit)
+        kept.append({program: {"row": row, "commit": commits[program], "notes": lines_of(notes, program, is_pair),
+                               "reasons": lines_of(reasons, program, is_pair)}
+                     for program, row in rows.items() if program in commits})
+    return kept
+
+
+def kept_suite(kept):
+    """Own tests take long. Without results of them here: the column of an earlier row, with its commit, and its notes."""
+    own = kept["row"].split("|")[6].strip()
+    if own and not own.endswith(")"):
+        own += f" ({kept['commit']})"
+    return own, [note for note in kept["notes"] if ", own test `" in note]
+
+
 NO_SAMPLES = {"count": 0, "version1": 0, "version2": 0, "failures": []}
+
+
+def suite_column(suite, commit):
+    """Own tests of the product, of the program, of all."""
+    if not suite:
+        return ""
+    other = f" ({suite['commit']})" if suite["commit"] != commit else ""
+    return f"{suite['product']} / {suite['alone']} / {suite['count']}{other}"
+
+
+def sample_notes(name, samples):
+    """One line for each sample on which the product differs; paths without where this repository is."""
+    repository = str(pathlib.Path(__file__).resolve().parent.parent)
+    return [f"- {name}, sample as version {failure['version']}: `{failure['command'].replace(repository + '/', '')}`: "
+            f"{', '.join(failure['differs'])}" for failure in samples["failures"]]
+
+
+def program_row(r, kept):
+    """The row of a result, and notes of what differs or failed."""
+    name, commit = r["program"], r["merge"]["commit"]
+    samples, suite, times = r["samples"] or NO_SAMPLES, r.get("suite"), r["time"] or {"failed": "not taken"}
+    own, notes = suite_column(suite, commit), sample_notes(name, samples)
+    if r.get("suite_failed"):
+        notes.append(f"- {name}, own tests: no results with the program or the product")
+    elif not suite and kept:
+        own, kept_notes = kept_suite(kept)
+        notes += kept_notes
+    for test, (alone, product) in (suite["differences"] if suite else {}).items():
+        notes.append(f"- {name}, own test `{test}`: {alone} of the program, {product} of the product")
+    run = f"{times['alone']:.2f} s | {times['ratio']:.2f}" if "ratio" in times else f"{times['failed']} |"
+    return (f"| {name} {r['version']} | {r['woven']} / {sum(r['sequential'].values())} | {r['nodes']:,} | {percent(r)} | "
+            f"{samples['version1']}, {samples['version2']} / {samples['count']} | {own} | "
+            f"{r['merge']['seconds']:.1f} s | {r['merge']['memory_mb']:.0f} MB | {r['prepared_instructions']:,} | "
+            f"{r['product_instructions'] / r['prepared_instructions']:.1f} | "
+            f"{r['bytes']['product'] / (2 * r['bytes']['alone']):.1f} ({r['code']}) | {run} |"), notes
+
+
+def pair_row(r):
+    """The same of two versions."""
+    unchanged, changed, samples = r["share"]["unchanged"], r["share"]["changed"], r["samples"]
+    return (f"| {r['program']} without `{r['without']}` | {unchanged['functions']:,} | {percent(unchanged)} | "
+            f"{changed['functions']} | {changed['nodes']:,} | {percent(changed)} | {r['single']} | "
+            f"{samples['different']} | {samples['version1']}, {samples['version2']} / {samples['count']} |",
+            sample_notes(f"pair {r['program']}", samples))
 
 
 def table(programs, file):
     """The results of all programs as Markdown; exit status 1 if one failed or differs."""
     wanted = sorted(path.stem for path in (pathlib.Path(__file__).parent / "programs").glob("*.sh"))
-    results = [json.loads((programs / name / "result.json").read_text()) for name in wanted
-               if (programs / name / "result.json").exists()]
-    missing = [name for name in wanted if not (programs / name / "result.json").exists()]
+    kept, kept_pairs = earlier(pathlib.Path(file))
+    sections = {"rows": [], "pairs": [], "notes": [], "reasons": []}
+    commits, pair_commits, missing = {}, {}, []
     good = True
-    rows, notes = [], []
-    for r in results:
-        name = f"{r['program']}"
-        if "failed" in r:
-            good = False
-            rows.append(f"| {name} | {r['failed']} failed |" + " |" * 11)
-            notes.append(f"- {name}: {r['failed']}: {r['message']}")
-            continue
-        samples, suite, times = r["samples"] or NO_SAMPLES, r.get("suite"), r["time"] or {"failed": "not taken"}
-        own = f"{suite['product']} / {suite['alone']} / {suite['count']}" if suite else ""
-        run = f"{times['alone']:.2f} s | {times['ratio']:.2f}" if "ratio" in times else f"{times['failed']} |"
-        rows.append(
-            f"| {name} {r['version']} | {r['woven']} / {sum(r['sequential'].values())} | {r['nodes']:,} | "
-            f"{percent(r)} | "
-            f"{samples['version1']}, {samples['version2']} / {samples['count']} | {own} | "
-            f"{r['merge']['seconds']:.1f} s | {r['merge']['memory_mb']:.0f} MB | {r['prepared_instructions']:,} | "
-            f"{r['product_instructions'] / r['prepared_instructions']:.1f} | "
-            f"{r['bytes']['product'] / (2 * r['bytes']['alone']):.1f} ({r['code']}) | {run} |")
-        if r.get("suite_failed"):
-            good = False
-            notes.append(f"- {name}: its own tests gave no results with the program or the product")
-        for failure in samples["failures"]:
-            good = False
-            notes.append(f"- {name}, sample as version {failure['version']}: `{failure['command']}`: "
-                         f"{', '.join(failure['differs'])}")
-        for test, (alone, product) in (suite["differences"] if suite else {}).items():
-            good = False
-            notes.append(f"- {name}, own test `{test}`: {alone} of the program, {product} of the product")
-        good = good and times.get("failed") in (None, "not taken")
-    pair_rows = []
-    for r in [json.loads(path.read_text()) for path in sorted(programs.glob("*/pair-result.json"))]:
-        if "failed" in r:
-            good = False
-            pair_rows.append(f"| {r['program']} | {r['failed']} failed |" + " |" * 7)
-            notes.append(f"- {r['program']}: {r['failed']}: {r['message']}")
-            continue
-        unchanged, changed, samples = r["share"]["unchanged"], r["share"]["changed"], r["samples"]
-        pair_rows.append(
-            f"| {r['program']} without `{r['without']}` | {unchanged['functions']:,} | {percent(unchanged)} | "
-            f"{changed['functions']} | {changed['nodes']:,} | {percent(changed)} | {r['single']} | "
-            f"{samples['different']} | {samples['version1']}, {samples['version2']} / {samples['count']} |")
-        for failure in samples["failures"]:
-            good = False
-            notes.append(f"- pair {r['program']}, sample as version {failure['version']}: `{failure['command']}`: "
-                         f"{', '.join(failure['differs'])}")
-    reasons = {}
-    for r in results:
-        for reason, count in r.get("sequential", {}).items():
-            reasons[reason] = reasons.get(reason, 0) + count
-    text = TEXT.format(rows="\n".join(rows), missing="Not run: " + ", ".join(missing) + "." if missing else "All have run.", pairs="\n".join(pair_rows) or "|" * 10, notes="\n".join(notes) or "None.",
-                       reasons="\n".join(f"- {count}: {reason}" for reason, count in
-                                         sorted(reasons.items(), key=lambda item: -item[1])) or "None.")
+    for section, earlier_rows, made, name_of in (("rows", kept, commits, "result.json"),
+                                                 ("pairs", kept_pairs, pair_commits, "pair-result.json")):
+        is_pair = section == "pairs"
+        for name in wanted:
+            r = optional(programs / name / name_of)
+            if not r and name in earlier_rows:
+                old = earlier_rows[name]
+                made[name] = old["commit"]
+                sections[section].append(old["row"])
+                sections["notes"] += old["notes"]
+                sections["reasons"] += old["reasons"]
+            elif not r:
+                missing += [] if is_pair else [name]
+            elif "failed" in r:
+                good = False
+                sections[section].append(f"| {name} | {r['failed']} failed |" + " |" * (7 if is_pair else 11))
+                sections["notes"].append(f"- {'pair ' if is_pair else ''}{name}: {r['failed']}: {r['message']}")
+            else:
+                row, notes = pair_row(r) if is_pair else program_row(r, kept.get(name))
+                made[name] = r["merge"]["commit"]
+                sections[section].append(row)
+                sections["notes"] += notes
+                if not is_pair:
+                    sections["reasons"] += [f"- {name}: {count}: {reason}" for reason, count in r["sequential"].items()]
+                good = good and not notes and (r.get("time") or {}).get("failed") is None
+    text = TEXT.format(missing="Not run: " + ", ".join(missing) + "." if missing else "All have run.",
+                       made_by=made_by(commits), pairs_made_by=made_by(pair_commits),
+                       **{name: "\n".join(lines) or "None." for name, lines in sections.items()})
     pathlib.Path(file).write_text(text)
-    print(f"{file}: {len(results)} programs, {len(notes)} differences or failures")
+    print(f"{file}: {len(commits)} programs, {len(sections['notes'])} differences or failures")
     sys.exit(0 if good else 1)
 
 
@@ -332,7 +400,7 @@ Made by `scripts/corpus-programs.sh`, which says how; not to be edited. Debian's
 - samples: command lines whose output, messages, status and files must be those of the plain program: how many are, with
   the product in place of the program as version 1, as version 2 / of how many
 - own tests: of the program's own tests, how many the product passes as version 1 / how many the plain program passes / of
-  how many
+  how many (commit of the p3-ir, where that is another one)
 - merge: processor time and peak memory of `p3-ir merge`
 - instructions: of the two prepared inputs; product: its instructions, runtime included, as a multiple;
   code: machine code of the product as a multiple of twice the program's, both made at the level that stands there, as for the run
@@ -344,6 +412,7 @@ Made by `scripts/corpus-programs.sh`, which says how; not to be edited. Debian's
 {rows}
 
 {missing}
+{made_by}
 
 ## Two versions
 
@@ -356,9 +425,12 @@ some the two differ.
 |---|---:|---:|---:|---:|---:|---:|---:|---:|
 {pairs}
 
+{pairs_made_by}
+
 ## Differences and failures
 
-Versions share the file system: where a program itself makes or removes files, version 2 finds what version 1 has done.
+Versions share the file system: where a program itself makes, removes or appends to files, version 2 finds what version 1
+has done. A hard limit of descriptors holds for the process with all versions in it (patch's `deep-directories` sets 32).
 
 {notes}
 

@@ -23,8 +23,9 @@
 #   suite      (optional) runs the program's own tests in the build tree, prints "PASS NAME" or "FAIL NAME" lines
 #
 # The bitcode is made at -O1. The plain program is made of the bitcode that is merged, at the level at which the product
-# is. The p3-ir is $P3_IR, or a release build. A program that fails has a line that says where; the others go on. Exit status 1: one failed, or
-# a product differs from its program.
+# is. The p3-ir is $P3_IR, or a release build; the table names the commit that it is of: $P3_IR_COMMIT, or the last one here
+# that changed it. A program that fails has a line that says where; the others go on. Exit status 1: one failed, or a product
+# differs from its program. What the table says of programs without results in the corpus stays in it.
 . "$(dirname "$0")/corpus-lib.sh"
 
 directory= again= table= code=1 steps=merge,samples,suite,time,pair
@@ -50,6 +51,12 @@ if [ -z "${P3_IR:-}" ]; then
   P3_IR=$repository/target/release/p3-ir
 fi
 P3_IR=$(realpath "$P3_IR")
+sources=(Cargo.toml Cargo.lock src passes hunt runtime)
+if [ -z "${P3_IR_COMMIT:-}" ]; then
+  P3_IR_COMMIT=$(git -C "$repository" log -1 --format=%h -- "${sources[@]}")
+  git -C "$repository" diff --quiet HEAD -- "${sources[@]}" || P3_IR_COMMIT+=", changed"
+fi
+export P3_IR_COMMIT
 mkdir -p "$programs"
 [ -e "$programs/inputs" ] || python3 "$helper" inputs "$programs/inputs"
 
@@ -192,7 +199,8 @@ one() (
   if takes suite && declare -f suite >/dev/null; then
     echo "$program: own tests"
     rm -f "$out"/suite-*
-    step suite-alone run_suite alone && step suite-product run_suite product ||
+    step suite-alone run_suite alone && step suite-product run_suite product &&
+      cp "$out/product-merge.json" "$out/suite-merge.json" ||
       { rm -f "$out"/suite-*.results && touch "$out/suite-failed"; }
   fi
   if takes time; then

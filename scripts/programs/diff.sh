@@ -27,7 +27,7 @@ END
 }
 
 suite() {
-  make_check 400 -C tests >&2
+  make_check 3600 -C tests >&2
   results tests
 }
 

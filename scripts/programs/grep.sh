@@ -35,7 +35,7 @@ END
 }
 
 suite() {
-  make_check 550 -C tests >&2
+  make_check 3600 -C tests >&2
   results tests
 }
 

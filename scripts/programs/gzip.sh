@@ -23,7 +23,7 @@ END
 
 suite() {
   # The second version finds what the first has written: only tests that write to standard output tell something else.
-  make_check 300 -C tests >&2
+  make_check 3600 -C tests >&2
   results tests
 }
 

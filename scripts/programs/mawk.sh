@@ -24,7 +24,7 @@ END
 
 suite() {
   cd test || return
-  cp ../mawk . && PATH=.:$PATH timeout 120 sh ./mawktest >mawktest.log 2>&1 </dev/null
+  cp ../mawk . && PATH=.:$PATH timeout 1800 sh ./mawktest >mawktest.log 2>&1 </dev/null
   cat mawktest.log >&2
   sed -n 's/^\(.*\) OK$/PASS \1/p; s/^\(.*\) had .*failure.*$/FAIL \1/p' mawktest.log
 }

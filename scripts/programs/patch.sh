@@ -32,7 +32,7 @@ END
 }
 
 suite() {
-  make_check 400 >&2
+  make_check 3600 >&2
   results tests
 }
 

@@ -28,7 +28,7 @@ END
 }
 
 suite() {
-  make_check 400 SUBDIRS=. >&2
+  make_check 3600 SUBDIRS=. >&2
   results testsuite
 }
 
