@@ -20,6 +20,7 @@ use p3_passes::pipeline::{self, Observer, ProductChecks};
 use p3_passes::{interruption, Error};
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -262,10 +263,11 @@ fn write_finding(out: &mut impl Write, finding: &Finding, folder: &Path) -> io::
         let kind = finding.kind.as_deref().unwrap_or("place");
         writeln!(out, "   {kind}: {}", places.join(" / "))?;
     }
+    let script = folder.join(&finding.folder).join("repro.sh");
     writeln!(
         out,
         "   again: {}",
-        folder.join(&finding.folder).join("repro.sh").display()
+        p3_hunt::words::for_shell(script.as_os_str().as_bytes())
     )
 }
 

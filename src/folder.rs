@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// The file that says whose folder it is. Whoever writes there holds a lock on it.
 const MARKER: &str = ".p3-ir-diff";
+/// Where that of the search before waits until there is something better.
+const PREVIOUS: &str = ".previous";
 /// What a search leaves there besides.
 const FOLDERS: [&str; 3] = [PROGRAMS, ENGINES, "findings"];
 const FILES: [&str; 2] = ["report.json", "report.html"];
 
-/// A folder in which a search is about to write. Unless it is kept, everything goes that the search has left there.
+/// A folder in which a search is about to write. Unless it is kept, everything goes that the search has left there, and
+/// what was there before is there again.
 pub struct Folder {
     path: PathBuf,
     is_new: bool,
@@ -23,7 +26,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Takes the folder, and removes what an earlier search has left. One that has something else in it is refused, and
+    /// Takes the folder, and puts aside what an earlier search has left. One that has something else in it is refused, and
     /// so is one in which another search is at work.
     pub fn take(path: &Path) -> Result<Folder> {
         let cannot =
@@ -52,13 +55,46 @@ impl Folder {
             is_kept: false,
             _marker: marker,
         };
-        folder.clear().map_err(|e| cannot("write", e))?;
+        // From a search that was killed.
+        folder.restore().map_err(|e| cannot("write", e))?;
+        folder.put_aside().map_err(|e| cannot("write", e))?;
         Ok(folder)
     }
 
     /// What is there now is what the user wants.
     pub fn keep(mut self) {
         self.is_kept = true;
+        // What is not removed now goes with the next search.
+        let _ = fs::remove_dir_all(self.path.join(PREVIOUS));
+    }
+
+    fn put_aside(&self) -> io::Result<()> {
+        let names = FOLDERS.iter().chain(&FILES);
+        let there: Vec<&&str> = names.filter(|name| self.path.join(name).exists()).collect();
+        if there.is_empty() {
+            return Ok(());
+        }
+        let previous = self.path.join(PREVIOUS);
+        fs::create_dir(&previous)?;
+        for name in there {
+            fs::rename(self.path.join(name), previous.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// Brings back what was put aside, instead of what is there now; whether there was anything.
+    fn restore(&self) -> io::Result<bool> {
+        let previous = self.path.join(PREVIOUS);
+        if !previous.exists() {
+            return Ok(false);
+        }
+        self.clear()?;
+        for entry in fs::read_dir(&previous)? {
+            let name = entry?.file_name();
+            fs::rename(previous.join(&name), self.path.join(&name))?;
+        }
+        fs::remove_dir(&previous)?;
+        Ok(true)
     }
 
     fn clear(&self) -> io::Result<()> {
@@ -82,6 +118,9 @@ impl Drop for Folder {
             return;
         }
         // The error that led here is the one to report.
+        if self.restore().unwrap_or(true) {
+            return;
+        }
         let _ = self.clear();
         let _ = fs::remove_file(self.path.join(MARKER));
         if self.is_new {
@@ -114,8 +153,26 @@ mod tests {
         write("notes");
         folder.keep();
         assert!(path.join("report.json").exists());
+        // What fails leaves what was there.
+        let failing = Folder::take(&path).unwrap();
+        assert!(!path.join("report.json").exists());
+        fs::create_dir(path.join(PROGRAMS)).unwrap();
+        drop(failing);
+        assert!(path.join("report.json").exists() && !path.join(PROGRAMS).exists());
+        // So does what is killed, as soon as somebody looks.
+        fs::create_dir(path.join(PREVIOUS)).unwrap();
+        fs::rename(
+            path.join("report.json"),
+            path.join(PREVIOUS).join("report.json"),
+        )
+        .unwrap();
+        write("report.html");
         drop(Folder::take(&path).unwrap());
+        assert!(path.join("report.json").exists() && !path.join("report.html").exists());
+        Folder::take(&path).unwrap().keep();
         assert!(path.join("notes").exists() && !path.join("report.json").exists());
+        assert!(!path.join(PREVIOUS).exists());
+        fs::remove_file(path.join(MARKER)).unwrap();
         // Without the marker it is anybody's.
         let error = Folder::take(&path).err().unwrap().to_string();
         assert!(error.contains("is not empty"), "{error}");

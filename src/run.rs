@@ -294,13 +294,20 @@ fn summary(results: &Results) -> String {
     if versions.iter().any(|v| v.status != versions[0].status) {
         differing.push("status");
     }
-    for (stream, text) in STREAMS {
-        if versions.iter().any(|v| text(v) != text(&versions[0])) {
-            differing.push(stream);
+    let mut differing: Vec<String> = differing.into_iter().map(str::to_string).collect();
+    match &results.outputs {
+        // What the program says is its output.
+        Some(outputs) => differing.extend(outputs.iter().map(|name| format!("'{name}'"))),
+        None => {
+            let differs = |text: fn(&VersionResult) -> &Vec<u8>| {
+                versions.iter().any(|v| text(v) != text(&versions[0]))
+            };
+            let streams = STREAMS.iter().filter(|(_, text)| differs(*text));
+            differing.extend(streams.map(|(stream, _)| stream.to_string()));
         }
     }
     if !results.failed_specs.is_empty() {
-        differing.push("specification");
+        differing.push("specification".to_string());
     }
     match differing.as_slice() {
         [] => "no difference".to_string(),
@@ -349,6 +356,9 @@ struct JsonResult {
     inconclusive: Option<String>,
     versions: Vec<JsonVersion>,
     differences: Vec<Position>,
+    /// What differs of what the program gives out by `pp_output`, by name, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<Vec<String>>,
     failed_specs: Vec<FailedSpec>,
 }
 
@@ -375,6 +385,7 @@ impl JsonResult {
             inconclusive: None,
             versions: results.versions.iter().map(version).collect(),
             differences: results.differences.clone(),
+            outputs: results.outputs.clone(),
             failed_specs: results.failed_specs.clone(),
         }
     }

@@ -697,12 +697,73 @@ int main(int argc, char **argv) {
     fs::write(directory.join("raw"), "a").unwrap();
     let (status, stdout, _) = call(directory, &["replay", "raw", "--in", "out"]);
     assert_eq!((status, stdout.as_str()), (0, "raw: no difference\n"));
+    // For a run it is the same.
+    let (status, stdout, _) = call(directory, &["run", "old.bc", "new.bc", "--", "a"]);
+    assert!(
+        status == 0 && stdout.ends_with("\nno difference\n"),
+        "{stdout}"
+    );
+    let (status, stdout, _) = call(directory, &["run", "old.bc", "new.bc", "--", "~"]);
+    assert!(
+        status == 1 && stdout.ends_with("\ndifferent: 'sum'\n"),
+        "{stdout}"
+    );
     // Without it, it does.
     build("-DWITHOUT");
     let (status, stdout, report) = diff(directory, &arguments);
     assert_eq!(status, 1, "{stdout}");
     let summary = visible(&report)[0]["summary"].as_str().unwrap();
     assert!(summary.starts_with("stdout differs"), "{stdout}");
+}
+
+/// Crashes that no sanitizer has a word for, and statuses without a place.
+#[test]
+fn aborts_and_statuses_are_told_apart() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let source = r#"
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void one(void) { if (V == 2) abort(); }
+static void two(int d) { if (V == 2 && d == 'Z') abort(); }
+static void three(int d) { assert(V == 1 || d != 'Y'); }
+int main(void) {
+  int c = getchar(), d = getchar();
+  if (c == 'a') one();
+  else if (c == 'b') two(d);
+  else if (c == 'c') three(d);
+  else if (c == 'j') exit(3 * (V - 1));
+  else if (c == 'm') exit(9 - V);
+  puts("ok");
+  return 0;
+}
+"#;
+    write_versions(directory, "ends.c", source);
+    let mut arguments = vec!["--time", "2", "--max-stdin", "2"];
+    let seeds = ["a", "bZ", "cY", "j", "m"].map(|text| {
+        fs::write(directory.join(text), text).unwrap();
+        format!("< {text}")
+    });
+    for seed in &seeds {
+        arguments.extend(["--seed", seed]);
+    }
+    let (status, stdout, report) = diff(directory, &arguments);
+    let mut found: Vec<(String, Option<u64>)> = visible(&report)
+        .into_iter()
+        .map(|finding| {
+            let class = finding["class"].as_str().unwrap().to_string();
+            (class, told(finding).1[1])
+        })
+        .collect();
+    found.sort();
+    let crash = |line| ("new-crash".to_string(), Some(line));
+    assert_eq!(&found[..3], [crash(5), crash(6), crash(7)], "{stdout}");
+    assert_eq!((status, found.len()), (1, 5), "{stdout}");
+    assert!(
+        found[3..].iter().all(|(class, _)| class == "status"),
+        "{stdout}"
+    );
 }
 
 /// Versions that take the same bytes in another order, and some that only one of them takes.
@@ -868,6 +929,7 @@ int f(unsigned char a, const char *text) {
         let arguments = ["--entry", "f", "--time", "60", "--engine", engine];
         let (status, stdout, report) = diff(directory, &arguments);
         assert_eq!(status, 1, "{stdout}");
+        assert_eq!(report["template"], "@stdin:4096 @input:4096");
         let input = &visible(&report)[0]["input"];
         assert_eq!(input["call"], "f(a = 65, text = \"C\")", "{stdout}");
         assert_eq!(input["pp_input"]["text"], "B", "{stdout}");
@@ -1206,8 +1268,9 @@ fn functions_of_a_library_are_compared_without_a_main() {
     assert_eq!((status, found.len()), (1, 1), "{stdout}");
     let named = found[0]["input"]["call"].as_str().unwrap();
     assert!(named.starts_with("checksum(data = \""), "{named}");
+    assert_eq!(report["template"], "@stdin:4096");
     assert!(stdout.contains(&format!("   input: {named}\n")), "{stdout}");
-    let repro = Command::new("bash")
+    let repro = Command::new("sh")
         .arg("out/findings/01-output/repro.sh")
         .current_dir(directory)
         .output()

@@ -46,6 +46,12 @@ struct results _PP_count(bool is_old, bool is_new, const char *old, int i, const
 }
 "#;
 
+const LARGE: &str = "
+struct large { long a, b, c; };
+__attribute__((noinline)) struct large make(long a) { return (struct large){a, a, a}; }
+int main(int argc, char **argv) { return (int)make(argc).b - 1; }
+";
+
 fn compile(directory: &Path, version: u8, flags: &[&str]) {
     fs::write(directory.join("program.c"), PROGRAM).unwrap();
     let header = call(directory, &["header", "-o", "p3.h"]);
@@ -115,6 +121,59 @@ fn what_is_never_evaluated_is_warned_of() {
     assert!(message.contains(expected), "{message}");
 }
 
+/// In whatever C++ a program is written.
+#[test]
+fn the_header_compiles_in_templates() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let source = r#"
+#include <p3.h>
+#include <string.h>
+struct fields { int bits : 3; };
+template <class T> int twice(T x) { T y = x + x; pp_assert(PP1(y) == PP2(y)); return (int)y; }
+template <class T> struct holder {
+  T held;
+  bool is_one() { pp_assume(PP1(held) != 77); return held == 1; }
+};
+int main(int argc, char **argv) {
+  fields f = {1};
+  const char name[] = "ab";
+  const int &count = argc;
+  volatile bool flag = true;
+  pp_assert(PP1(f.bits) == PP2(f.bits) && PP1(count) == PP2(count) && PP1(flag) == PP2(flag));
+  pp_assert(strcmp(PP1(name), PP2(name)) == 0 && PP1(argv[0]) != PP2("x"));
+  holder<long> h = {1};
+  return twice(2) == 4 && h.is_one() ? 0 : 1;
+}
+"#;
+    fs::write(at.join("templates.cc"), source).unwrap();
+    assert_eq!(call(at, &["header", "-o", "p3.h"]).0, 0);
+    for compiler in ["clang++-16", "g++"] {
+        for standard in ["c++98", "c++17"] {
+            let done = Command::new(compiler)
+                .args([
+                    "-I.",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "templates.cc",
+                    "-o",
+                    "templates",
+                ])
+                .arg(format!("-std={standard}"))
+                .current_dir(at)
+                .output()
+                .unwrap();
+            let (status, _, message) = texts(done);
+            assert_eq!(status, 0, "{compiler} {standard}: {message}");
+            assert_eq!(
+                texts(Command::new(at.join("templates")).output().unwrap()).0,
+                0
+            );
+        }
+    }
+}
+
 #[test]
 fn functions_that_cannot_be_compared_are_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -126,6 +185,25 @@ fn functions_that_cannot_be_compared_are_refused() {
     assert_eq!(status, 2);
     assert!(
         message.contains("no version has such a function"),
+        "{message}"
+    );
+    fs::write(at.join("large.c"), LARGE).unwrap();
+    let compiled = Command::new("clang-16")
+        .args(["-c", "-emit-llvm", "large.c"])
+        .current_dir(at)
+        .status();
+    assert!(compiled.unwrap().success());
+    let refused = [
+        "merge",
+        "--assert-equal-returns",
+        "make",
+        "large.bc",
+        "large.bc",
+    ];
+    let (status, _, message) = call(at, &refused);
+    assert_eq!(status, 3, "{message}");
+    assert!(
+        message.contains("make: unsupported: it returns a structure in memory"),
         "{message}"
     );
     let (status, _, message) = merge("--spec", "missing.c");

@@ -310,7 +310,11 @@ impl Examined {
             Class::Flow => self.branches().next()?.to_string(),
             _ => match self.telling_parting(harmless) {
                 Some(parting) => parting.to_string(),
-                None => self.differing().join(", "),
+                None => {
+                    let statuses = self.plain.iter().map(|ended| ended.status.to_string());
+                    let statuses: Vec<String> = statuses.collect();
+                    format!("{}: {}", self.differing().join(", "), statuses.join(" / "))
+                }
             },
         };
         Some(Identity { class, at })

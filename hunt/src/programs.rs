@@ -12,7 +12,7 @@ use crate::sanitizer::{self, SanitizerReport};
 use crate::template::{Template, Word};
 use p3_passes::build::{self, AloneOptions, BuildOptions, Job, Sanitizer};
 use p3_passes::entry::{function_name, Entry};
-use p3_passes::execute::ReportedSpec;
+use p3_passes::execute::{ReportedOutput, ReportedSpec};
 use p3_passes::load;
 use p3_passes::pipeline::{self, Observer, Options, PrepareLevel};
 use p3_passes::report::MergeReport;
@@ -459,17 +459,6 @@ impl From<&ReportedSpec> for Specification {
             places: places(&reported.places),
         }
     }
-}
-
-#[derive(Deserialize)]
-struct ReportedOutput {
-    name: String,
-    difference: Option<ReportedOffset>,
-}
-
-#[derive(Deserialize)]
-struct ReportedOffset {
-    offset: u64,
 }
 
 fn places(texts: &[Option<String>]) -> Vec<Option<Place>> {

@@ -40,6 +40,19 @@ static NOISE: LazyLock<Regex> =
 /// Frames of the sanitizer itself.
 const OWN: [&str; 4] = ["__interceptor_", "__asan", "__sanitizer", "__ubsan"];
 const OWN_FILES: [&str; 3] = ["compiler-rt/", "sysdeps/", "/csu/"];
+/// Functions by which a program ends itself: what matters is who calls them. Where libc has debug info, their frames have
+/// places, too.
+const ENDS: [&str; 9] = [
+    "abort",
+    "raise",
+    "gsignal",
+    "pthread_kill",
+    "__pthread_kill",
+    "__pthread_kill_implementation",
+    "__pthread_kill_internal",
+    "__assert_fail",
+    "__assert_fail_base",
+];
 
 fn pattern(text: &str) -> Regex {
     // All patterns are constants that the tests use.
@@ -95,7 +108,8 @@ fn innermost(text: &str) -> (Option<Place>, Option<String>) {
         let is_own = OWN
             .iter()
             .any(|prefix| frame["function"].starts_with(prefix))
-            || OWN_FILES.iter().any(|part| frame["file"].contains(part));
+            || OWN_FILES.iter().any(|part| frame["file"].contains(part))
+            || ENDS.contains(&frame["function"].split('@').next().unwrap_or_default());
         if is_own {
             continue;
         }
@@ -119,7 +133,8 @@ pub fn variables(log: &Path) -> Vec<(&'static str, OsString)> {
     let mut variables = vec![
         (
             "ASAN_OPTIONS",
-            with(":detect_leaks=0:allocator_may_return_null=1:exitcode=86"),
+            // An abort has a place, too.
+            with(":detect_leaks=0:allocator_may_return_null=1:handle_abort=1:exitcode=86"),
         ),
         (
             "UBSAN_OPTIONS",
@@ -166,6 +181,22 @@ WRITE of size 1 at 0x602000000014 thread T0
         );
         assert_eq!(report.place, Some(Place::new("/src/old.c", 6)));
         assert_eq!(report.function.as_deref(), Some("copy"));
+    }
+
+    #[test]
+    fn an_abort_is_where_it_is_called() {
+        let text = "\
+==7==ERROR: AddressSanitizer: ABRT on unknown address 0x0000000013a1 (pc 0x7f bp 0x1 sp 0x7f T0)
+    #0 0x7f42 in __pthread_kill_implementation nptl/./nptl/pthread_kill.c:44:76
+    #1 0x7f43 in raise signal/../sysdeps/posix/raise.c:26:13
+    #2 0x7f44 in abort stdlib/./stdlib/abort.c:79:7
+    #3 0x55e1 in three /src/new.c:6:3
+    #4 0x55e2 in main /src/new.c:9:3
+";
+        let report = SanitizerReport::parse(text).unwrap();
+        assert_eq!(report.line, "ERROR: AddressSanitizer: ABRT");
+        assert_eq!(report.place, Some(Place::new("/src/new.c", 6)));
+        assert_eq!(report.function.as_deref(), Some("three"));
     }
 
     #[test]

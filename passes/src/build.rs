@@ -212,8 +212,9 @@ pub fn prepare_alone(options: &AloneOptions, observe: &mut dyn Observer) -> Resu
     let loaded = load::load(&context, &options.version, observe)?;
     let mut warnings = loaded.warnings.clone();
     let module = link::link(loaded, &name, std::slice::from_ref(&options.entry.function))?;
-    entry::drive(&context, &module, &options.entry)?;
+    // Before it gets a driver, which has a use for KLEE's functions of its own.
     let takes_input = runtime::stand_alone(&context, &module)?;
+    entry::drive(&context, &module, &options.entry)?;
     let (mut command, scratch) = start()?;
     let mut sanitizers = compiled_for(&module);
     for sanitizer in &options.sanitizers {

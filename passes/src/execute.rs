@@ -55,6 +55,8 @@ pub struct Results {
     pub difference: bool,
     /// The first difference per stream and version after the first.
     pub differences: Vec<Position>,
+    /// What differs of what the program gives out by `pp_output`; none: it does not, and its streams count.
+    pub outputs: Option<Vec<String>>,
     /// The specifications that do not hold, unless what the program assumes does not hold either.
     pub failed_specs: Vec<FailedSpec>,
     /// What the product itself said on standard error, e.g. failed checks.
@@ -110,6 +112,22 @@ struct Report {
     differences: Vec<Position>,
     checks: ReportedChecks,
     spec: Vec<ReportedSpec>,
+    outputs: Vec<ReportedOutput>,
+}
+
+/// What the program gave out by `pp_output`, in a product's report.json.
+#[derive(Debug, Deserialize)]
+pub struct ReportedOutput {
+    /// Its name.
+    pub name: String,
+    /// Where it differs from version 1's.
+    pub difference: Option<ReportedOffset>,
+}
+
+/// Equal bytes before a difference.
+#[derive(Debug, Deserialize)]
+pub struct ReportedOffset {
+    pub offset: u64,
 }
 
 #[derive(Deserialize)]
@@ -395,6 +413,10 @@ fn read_results(outdir: &Path, stderr: Vec<u8>) -> Result<Option<Results>> {
         versions,
         difference: report.difference,
         differences: report.differences,
+        outputs: (!report.outputs.is_empty()).then(|| {
+            let different = report.outputs.iter().filter(|o| o.difference.is_some());
+            different.map(|output| output.name.clone()).collect()
+        }),
         failed_specs,
         stderr,
     }))

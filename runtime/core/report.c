@@ -303,14 +303,15 @@ static void write_json(void) {
   FILE *out = fdopen(create(name), "w");
   if (!out)
     fail(name);
-  fprintf(out, "{\n  \"difference\": %s,\n", p3_output_failed || p3_status_failed ? "true" : "false");
+  bool output_failed = p3_marks ? p3_marks_differ() : p3_output_failed;
+  fprintf(out, "{\n  \"difference\": %s,\n", output_failed || p3_status_failed ? "true" : "false");
   char reason[96];
   p3_rerun_reason(reason, sizeof reason);
   if (*reason)
     fprintf(out, "  \"sequential\": \"%s\",\n", reason);
   write_versions(out);
   fputs("  \"checks\": {", out);
-  write_check(out, "output", P3_CHECK_OUTPUT, p3_marks ? p3_marks_differ() : p3_output_failed, ",");
+  write_check(out, "output", P3_CHECK_OUTPUT, output_failed, ",");
   write_check(out, "status", P3_CHECK_STATUS, p3_status_failed, ",");
   write_check(out, "assert", P3_CHECK_ASSERT, p3_assert_failed, ",");
   write_check(out, "spec", P3_CHECK_SPEC, p3_spec_failed, "\n  },\n");

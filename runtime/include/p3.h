@@ -63,14 +63,8 @@ P3_CALL_ int p3_model_failed(int what, const char *file, int line, const char *t
 #ifdef __cplusplus
 }
 
-template <class T> struct p3_plain_ { typedef T type; };
-template <class T> struct p3_plain_<const T> { typedef T type; };
-template <class T> struct p3_plain_<volatile T> { typedef T type; };
-template <class T> struct p3_plain_<const volatile T> { typedef T type; };
-template <class T> struct p3_plain_<T[]> { typedef T *type; };
-template <class T, size_t N> struct p3_plain_<T[N]> { typedef T *type; };
-template <class T> struct p3_plain_<const T[]> { typedef const T *type; };
-template <class T, size_t N> struct p3_plain_<const T[N]> { typedef const T *type; };
+/* By value an array is a pointer, a bit-field a value, and nothing is const. */
+template <class T> T p3_value_(T);
 
 template <class T, bool is_integer> struct p3_kind_of_ { enum { value = 0 }; };
 template <class T> struct p3_kind_of_<T, true> { enum { value = (T)-1 < (T)1 ? 1 : 2 }; };
@@ -87,7 +81,7 @@ P3_INTEGER_(bool) P3_INTEGER_(char) P3_INTEGER_(signed char) P3_INTEGER_(unsigne
 P3_INTEGER_(unsigned short) P3_INTEGER_(int) P3_INTEGER_(unsigned) P3_INTEGER_(long) P3_INTEGER_(unsigned long)
 P3_INTEGER_(long long) P3_INTEGER_(unsigned long long) P3_INTEGER_(wchar_t)
 #undef P3_INTEGER_
-#define P3_TYPE_(...) p3_plain_<__typeof__(__VA_ARGS__)>::type
+#define P3_TYPE_(...) __typeof__(p3_value_((__VA_ARGS__)))
 #define P3_KIND_(of) p3_kind_of_<__typeof__(of), p3_is_integer_<__typeof__(of)>::value>::value
 
 #else

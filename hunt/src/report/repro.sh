@@ -4,6 +4,8 @@
 # usage: repro.sh [{{usage}}]
 # {{what}}
 # Exit status: 0 they do the same, 1 they differ, 2 a program or a file is missing.
+# Any other shell hands it on.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 programs={{programs}}

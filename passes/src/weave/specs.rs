@@ -38,6 +38,13 @@ impl Equal {
                 .iter()
                 .map(|f| f.value_type().return_type())
                 .collect();
+            let in_memory = |f: &Value| f.parameter_has_attribute(0, "sret");
+            if present.iter().any(in_memory) {
+                let option = format!("{RETURNS} {name}");
+                let reason =
+                    "it returns a structure in memory (--spec FILE.c can compare its members)";
+                return Err(Error::unsupported(option, reason));
+            }
             if results.iter().any(|ty| ty.is_void()) {
                 return fail(RETURNS, "the function returns nothing".into());
             }
