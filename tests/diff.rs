@@ -1269,6 +1269,9 @@ fn functions_of_a_library_are_compared_without_a_main() {
     let named = found[0]["input"]["call"].as_str().unwrap();
     assert!(named.starts_with("checksum(data = \""), "{named}");
     assert_eq!(report["template"], "@stdin:4096");
+    // What the driver prints is no place of theirs.
+    let place = found[0]["places"][0]["file"].as_str().unwrap();
+    assert!(place.ends_with("checksum.c"), "{place}");
     assert!(stdout.contains(&format!("   input: {named}\n")), "{stdout}");
     let repro = Command::new("sh")
         .arg("out/findings/01-output/repro.sh")

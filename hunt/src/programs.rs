@@ -138,6 +138,14 @@ pub struct Parting {
     pub places: Vec<Option<Place>>,
 }
 
+impl Parting {
+    /// Whether all versions are in this function, which has no debug info.
+    fn is_at(&self, function: &str) -> bool {
+        let mut places = self.places.iter().flatten();
+        places.all(|place| place.line == 0 && place.file == function)
+    }
+}
+
 /// What the program, or the user, says of its versions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Specification {
@@ -415,7 +423,12 @@ impl Programs {
             return Ok(None);
         }
         let report: ProductReport = serde_json::from_slice(&read(&path)?).map_err(internal)?;
-        Ok(Some(report.into()))
+        let mut account = Account::from(report);
+        if self.makes_arguments {
+            // What the driver prints of a call is everybody's, and no place in the versions' code.
+            account.write = account.write.filter(|write| !write.is_at("main()"));
+        }
+        Ok(Some(account))
     }
 }
 
