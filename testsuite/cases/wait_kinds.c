@@ -27,23 +27,50 @@ static pid_t begin(int milliseconds, int status) {
   return child;
 }
 
+/* A child that ends, by signal, when it is told to. */
+static pid_t begin_endless(void) {
+  pid_t child = fork();
+  while (child == 0)
+    pause();
+  return child;
+}
+
+/* A child that stops, goes on when it is told to, and ends when it is told to. */
+static pid_t begin_stopped(int status, int *end) {
+  int ends[2];
+  char none;
+  pipe(ends);
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[1]);
+    raise(SIGSTOP);
+    read(ends[0], &none, 1);
+    _exit(status);
+  }
+  close(ends[0]);
+  *end = ends[1];
+  return child;
+}
+
 int main(void) {
   int status = 0;
   siginfo_t info = {0};
   struct rusage usage;
   show("no child", wait(&status), 1, 0);
   show("no child, no hang", waitpid(-1, &status, WNOHANG), 1, 0);
-  pid_t child = begin(50, 3 + V);
+  pid_t child = begin_endless();
   show("no hang", waitpid(-1, &status, WNOHANG), child, 0);
   show("an empty group", waitpid(-child - 1000, &status, 0), child, 0);
+  kill(child, SIGKILL);
+  show("killed", wait(&status), child, status);
+  child = begin(50, 3 + V);
   show("wait", wait(&status), child, status);
-  if ((child = fork()) == 0) {
-    raise(SIGSTOP);
-    _exit(9);
-  }
+  int end;
+  child = begin_stopped(9, &end);
   show("stopped", waitpid(child, &status, WUNTRACED), child, status);
   kill(child, SIGCONT);
   show("continued", waitpid(-1, &status, WCONTINUED), child, status);
+  close(end);
   show("wait4", wait4(-1, &status, 0, &usage), child, status);
   child = begin(0, 7);
   show("left waiting", ask(P_ALL, WEXITED | WNOWAIT, &info), child, info.si_status);
@@ -55,10 +82,15 @@ int main(void) {
   child = begin(30, 1);
   show("ignored, by number", waitpid(child, &status, 0), child, 0);
   signal(SIGCHLD, SIG_DFL);
+  static const int signals[] = {SIGTERM, SIGKILL, SIGUSR1};
+  pid_t three[3];
   for (int i = 0; i < 3; i++)
-    begin(i * 30, i);
-  for (int i = 0; i < 4; i++)
-    show("one of three", wait(&status) > 0 ? 1 : -1, 1, status);
+    three[i] = begin_endless();
+  for (int i = 0; i < 3; i++) {
+    kill(three[i], signals[i]);
+    show("one of three", wait(&status), three[i], status);
+  }
+  show("all three", wait(&status), 1, 0);
   child = begin(0, 5);
   show("the own group", waitpid(0, &status, 0), child, status);
   return 0;
