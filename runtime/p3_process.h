@@ -98,14 +98,12 @@ struct p3_thread {
       struct p3_thread *thread); /* the thread ends; called after the program's own clean-up handlers */
   pid_t tid, virtual_tid;        /* virtual: 0 until somebody asks */
   stack_t stack;                 /* for handlers */
+  sigset_t mask;                 /* with which the program's own code begins */
   int rounds;
   volatile enum { P3_THREAD_STARTING, P3_THREAD_RUNNING, P3_THREAD_PARKED } state;
 };
-/* Before it is created with p3_thread_main and itself as argument; it is from malloc and freed at its end. */
-void p3_thread_add(struct p3_thread *thread);
-void *p3_thread_main(void *thread);
-/* It could not be created. */
-void p3_thread_remove(struct p3_thread *thread);
+/* pthread_create; `thread` is from malloc and freed at its end, or at once if it could not be created. */
+int p3_thread_create(pthread_t *id, const pthread_attr_t *attributes, struct p3_thread *thread);
 /* Null on the main thread. */
 struct p3_thread *p3_thread_self(void);
 int p3_thread_count(int version);

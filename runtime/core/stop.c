@@ -404,7 +404,7 @@ bool p3_kicked(ucontext_t *context) {
 
 /* ---- the others ---- */
 
-void p3_thread_add(struct p3_thread *thread) {
+static void add(struct p3_thread *thread) {
   struct p3_guard guard;
   p3_signals_release();
   p3_thread_prepare(thread->version);
@@ -415,7 +415,7 @@ void p3_thread_add(struct p3_thread *thread) {
   p3_unlock(&guard);
 }
 
-void p3_thread_remove(struct p3_thread *thread) {
+static void remove_thread(struct p3_thread *thread) {
   struct p3_guard guard;
   p3_lock(&guard);
   for (struct p3_thread **link = &threads; *link; link = &(*link)->next)
@@ -447,22 +447,24 @@ static void thread_over(void *argument) {
   sigaltstack(&none, NULL);
   if (thread->stack.ss_sp)
     munmap(thread->stack.ss_sp, thread->stack.ss_size);
-  p3_thread_remove(thread);
+  remove_thread(thread);
   self = NULL;
   free(thread);
 }
 
 static void make_key(void) { pthread_key_create(&key, thread_over); }
 
-void *p3_thread_main(void *argument) {
+/* Begins with all signals blocked: what a handler touches must be this thread's, not what it still shares with the
+ * main thread. */
+static void *thread_main(void *argument) {
   struct p3_thread *thread = argument;
   self = thread;
   thread->tid = (pid_t)syscall(SYS_gettid);
+  p3_thread_place(thread);
   thread->state = P3_THREAD_RUNNING; /* from now on it is kicked; so it looks afterwards */
   p3_stop_here();
   if (p3_has_ended(thread->version))
     park();
-  p3_thread_place(thread);
   pthread_once(&key_once, make_key);
   pthread_setspecific(key, thread);
   void *room = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -470,7 +472,24 @@ void *p3_thread_main(void *argument) {
     thread->stack = (stack_t){.ss_sp = room, .ss_size = STACK_SIZE};
     sigaltstack(&thread->stack, NULL);
   }
+  pthread_sigmask(SIG_SETMASK, &thread->mask, NULL);
   return thread->run(thread);
+}
+
+int p3_thread_create(pthread_t *id, const pthread_attr_t *attributes, struct p3_thread *thread) {
+  sigset_t all, before, asked;
+  add(thread);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread->mask = attributes && pthread_attr_getsigmask_np(attributes, &asked) == 0 ? asked : before;
+  sigdelset(&thread->mask, KICK);
+  int error = pthread_create(id, attributes, thread_main, thread);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error) {
+    remove_thread(thread);
+    free(thread);
+  }
+  return error;
 }
 
 struct p3_thread *p3_thread_self(void) { return self; }

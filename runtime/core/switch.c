@@ -164,8 +164,12 @@ int p3_chdir(int version, const char *path, int fd) {
 mode_t p3_umask(int version, mode_t mask) {
   part((mask & 0777) != p3_states[version].umask);
   p3_touch(version);
+  struct p3_guard guard;
+  p3_lock(&guard);
   p3_states[version].umask = own_place()->umask = mask & 0777;
-  return umask(mask);
+  mode_t before = umask(mask);
+  p3_unlock(&guard);
+  return before;
 }
 
 void p3_environ_changed(int version) {

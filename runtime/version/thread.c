@@ -48,13 +48,7 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, struct st
   *start = what;
   start->core = (struct p3_thread){.version = p3v_index, .run = run, .over = over};
   start->number = __atomic_add_fetch(&created, 1, __ATOMIC_RELAXED);
-  p3_thread_add(&start->core);
-  int error = pthread_create(thread, attributes, p3_thread_main, start);
-  if (error) {
-    p3_thread_remove(&start->core);
-    free(start);
-  }
-  return error;
+  return p3_thread_create(thread, attributes, &start->core);
 }
 
 int SHIM(pthread_create)(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
