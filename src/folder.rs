@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 const MARKER: &str = ".p3-ir-diff";
 /// Where that of the search before waits until there is something better.
 const PREVIOUS: &str = ".previous";
+/// What it is called once there is something better, until it is removed.
+const REPLACED: &str = ".replaced";
 /// What a search leaves there besides.
 const FOLDERS: [&str; 3] = [PROGRAMS, ENGINES, "findings"];
 const FILES: [&str; 2] = ["report.json", "report.html"];
@@ -55,7 +57,8 @@ impl Folder {
             is_kept: false,
             _marker: marker,
         };
-        // From a search that was killed.
+        // From searches that were killed.
+        remove_if_there(&path.join(REPLACED)).map_err(|e| cannot("write", e))?;
         folder.restore().map_err(|e| cannot("write", e))?;
         folder.put_aside().map_err(|e| cannot("write", e))?;
         Ok(folder)
@@ -64,8 +67,10 @@ impl Folder {
     /// What is there now is what the user wants.
     pub fn keep(mut self) {
         self.is_kept = true;
-        // What is not removed now goes with the next search.
-        let _ = fs::remove_dir_all(self.path.join(PREVIOUS));
+        // Under its first name the next search would bring it back. What is not removed now goes with that.
+        let replaced = self.path.join(REPLACED);
+        let _ = fs::rename(self.path.join(PREVIOUS), &replaced);
+        let _ = fs::remove_dir_all(replaced);
     }
 
     fn put_aside(&self) -> io::Result<()> {
@@ -98,18 +103,25 @@ impl Folder {
     }
 
     fn clear(&self) -> io::Result<()> {
-        let ignore_missing = |result: io::Result<()>| match result {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            result => result,
-        };
         for name in FOLDERS {
-            ignore_missing(fs::remove_dir_all(self.path.join(name)))?;
+            remove_if_there(&self.path.join(name))?;
         }
         for name in FILES {
             ignore_missing(fs::remove_file(self.path.join(name)))?;
         }
         Ok(())
     }
+}
+
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+fn remove_if_there(folder: &Path) -> io::Result<()> {
+    ignore_missing(fs::remove_dir_all(folder))
 }
 
 impl Drop for Folder {
@@ -172,6 +184,11 @@ mod tests {
         Folder::take(&path).unwrap().keep();
         assert!(path.join("notes").exists() && !path.join("report.json").exists());
         assert!(!path.join(PREVIOUS).exists());
+        // What was replaced does not come back.
+        fs::create_dir(path.join(REPLACED)).unwrap();
+        write(".replaced/report.json");
+        Folder::take(&path).unwrap().keep();
+        assert!(!path.join(REPLACED).exists() && !path.join("report.json").exists());
         fs::remove_file(path.join(MARKER)).unwrap();
         // Without the marker it is anybody's.
         let error = Folder::take(&path).err().unwrap().to_string();

@@ -290,11 +290,10 @@ fn failed_spec(failed: &FailedSpec) -> String {
 /// `no difference`, or in what there is one.
 fn summary(results: &Results) -> String {
     let versions = &results.versions;
-    let mut differing = Vec::new();
+    let mut differing: Vec<String> = Vec::new();
     if versions.iter().any(|v| v.status != versions[0].status) {
-        differing.push("status");
+        differing.push("status".to_string());
     }
-    let mut differing: Vec<String> = differing.into_iter().map(str::to_string).collect();
     match &results.outputs {
         // What the program says is its output.
         Some(outputs) => differing.extend(outputs.iter().map(|name| format!("'{name}'"))),

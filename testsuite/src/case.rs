@@ -27,6 +27,9 @@ pub struct Tools {
     pub woven: bool,
     /// Whether cases with three levels are tested with all products; otherwise each goes without three of six, by turns.
     pub thorough: bool,
+    /// How often each run of each product is tried, and the versions alone before it: what depends on the machine's
+    /// load fails now and then only.
+    pub repeat: usize,
     /// Where what was woven is counted.
     pub tally: Arc<Tally>,
 }
@@ -207,7 +210,8 @@ impl<'a> Session<'a> {
                 );
             }
         }
-        for run in &self.case.runs {
+        let tries = |run| std::iter::repeat_n(run, self.tools.repeat);
+        for run in self.case.runs.iter().flat_map(tries) {
             let alone = natives
                 .iter()
                 .map(|native| self.place.run(native, run, &[]))

@@ -161,6 +161,7 @@ fn run_all() -> anyhow::Result<bool> {
         alone_only: false,
         woven: true,
         thorough: false,
+        repeat: 1,
         tally: Arc::new(Tally::default()),
     };
     let next = AtomicUsize::new(0);

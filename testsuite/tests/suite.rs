@@ -2,7 +2,8 @@
 //!
 //! `P3_TESTSUITE_KEEP=DIR` keeps what is compiled and run in DIR, `P3_TESTSUITE_ALL=1` prints all mismatches of
 //! a case instead of the first, `P3_TESTSUITE_ALONE=1` only runs the versions alone, `P3_TESTSUITE_NO_WEAVE=1`
-//! keeps the products sequential, `P3_TESTSUITE_THOROUGH=1` leaves no product out.
+//! keeps the products sequential, `P3_TESTSUITE_THOROUGH=1` leaves no product out, `P3_TESTSUITE_REPEAT=20` tries
+//! each run 20 times.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         alone_only: std::env::var_os("P3_TESTSUITE_ALONE").is_some(),
         woven: std::env::var_os("P3_TESTSUITE_NO_WEAVE").is_none(),
         thorough: std::env::var_os("P3_TESTSUITE_THOROUGH").is_some(),
+        repeat: repeat(),
         tally: Arc::new(Tally::default()),
     };
     let tally = tools.tally.clone();
@@ -93,6 +95,16 @@ fn in_scratch(
             "{name}: {first} (and {} more)",
             rest.len()
         ))),
+    }
+}
+
+/// `P3_TESTSUITE_REPEAT`, else 1.
+fn repeat() -> usize {
+    match std::env::var("P3_TESTSUITE_REPEAT") {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("P3_TESTSUITE_REPEAT={text} is not a number")),
+        Err(_) => 1,
     }
 }
 

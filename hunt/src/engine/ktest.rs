@@ -6,6 +6,7 @@
 
 use crate::input::Input;
 use crate::template::{Stream, Template, Word};
+use p3_passes::entry::Object;
 
 /// A test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +16,6 @@ pub struct KTest {
     /// The objects in the order in which they became symbolic.
     pub objects: Vec<Object>,
 }
-
-/// A symbolic object: its name and its bytes.
-pub type Object = (Vec<u8>, Vec<u8>);
 
 const VERSION_OF_MODEL: &[u8] = b"model_version";
 

@@ -182,6 +182,7 @@ pub fn try_case(
         alone_only: false,
         woven: true,
         thorough: true,
+        repeat: 1,
         tally: own_tally.clone(),
     };
     let mut mismatches = case::run(case, &tools, scratch)?;
