@@ -51,11 +51,24 @@ bool p3_child_is(pid_t real, idtype_t type, id_t id) {
          (type == P_PGID && getpgid(real) == (id ? (pid_t)id : getpgrp()));
 }
 
-bool p3_child_expected(int version, idtype_t type, id_t id) {
-  for (struct child *child = children; child; child = child->next)
-    if (child->version == version && p3_child_is(child->real, type, id))
-      return true;
-  return false;
+/* Where SIGCHLD is ignored children go by themselves, and nobody says so. */
+static bool is_gone(pid_t real) {
+  siginfo_t info;
+  return waitid(P_PID, (id_t)real, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+}
+
+pid_t p3_child_expected(int version, idtype_t type, id_t id) {
+  for (struct child *next, *child = children; child; child = next) {
+    pid_t real = child->real;
+    next = child->next;
+    if (child->version != version)
+      continue;
+    if (is_gone(real))
+      p3_child_forget(real);
+    else if (p3_child_is(real, type, id))
+      return real;
+  }
+  return 0;
 }
 
 bool p3_child_any(void) { return children != NULL; }
@@ -143,7 +156,7 @@ bool p3_child_see(pid_t real) {
 bool p3_has_children(int version) {
   struct p3_guard guard;
   p3_lock(&guard);
-  bool has = p3_child_expected(version, P_ALL, 0);
+  bool has = p3_child_expected(version, P_ALL, 0) != 0;
   p3_unlock(&guard);
   return has;
 }

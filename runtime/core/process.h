@@ -133,8 +133,8 @@ void p3_children_forked(void);
 int p3_child_owner(pid_t real);
 /* Whether waitid's type and id name the process. */
 bool p3_child_is(pid_t real, idtype_t type, id_t id);
-/* The version has a child of that kind. */
-bool p3_child_expected(int version, idtype_t type, id_t id);
+/* A child of that kind that the version has; 0: none. */
+pid_t p3_child_expected(int version, idtype_t type, id_t id);
 /* Any version has one. */
 bool p3_child_any(void);
 /* One of which there is something to be had from waitid right now; 0: none. */

@@ -153,7 +153,8 @@ static enum answer answer_at_once(const struct question *question) {
   bool unseen = false;
   struct p3_guard guard;
   p3_lock(&guard);
-  bool taken = take_event(question), own = p3_child_expected(question->version, question->type, question->id);
+  bool taken = take_event(question);
+  bool own = !taken && p3_child_expected(question->version, question->type, question->id);
   bool unknown = !own && !p3_child_any(); /* what other than versions' calls has started, if anything, counts */
   bool exists = taken || own || unknown;
   if (!taken && exists && (unknown || question->options & WNOHANG)) {
@@ -227,6 +228,35 @@ static int answer_directly(const struct question *question) {
   return 0;
 }
 
+/* Whether it is known whose the process's children are: versions' calls have started them, not a library unseen. */
+static bool are_known(const struct question *question) {
+  struct p3_guard guard;
+  p3_lock(&guard);
+  bool known = p3_child_expected(question->version, question->type, question->id) || p3_child_any();
+  p3_unlock(&guard);
+  return known;
+}
+
+/* Children that go by themselves, one after the other: somebody who waits for any child at the kernel would wait for
+ * the other versions', too. */
+static int answer_automatic(const struct question *question) {
+  struct question one = *question;
+  one.type = P_PID;
+  for (;;) {
+    struct p3_guard guard;
+    p3_lock(&guard);
+    pid_t child = p3_child_expected(question->version, question->type, question->id);
+    p3_unlock(&guard);
+    one.id = (id_t)child;
+    if (!child)
+      errno = ECHILD;
+    if (!child || answer_directly(&one) == 0)
+      return child ? 0 : -1;
+    if (errno != ECHILD)
+      return -1;
+  }
+}
+
 int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, struct rusage *usage) {
   if (p3_in_klee())
     return ask(type, id, info, options, usage);
@@ -241,6 +271,8 @@ int p3_wait(int version, idtype_t type, id_t id, siginfo_t *info, int options, s
   if (type == P_PIDFD || options & (__WCLONE | __WNOTHREAD) ||
       (type == P_PID && (!p3_has_threads() || is_automatic()))) {
     result = answer_directly(&question);
+  } else if (type != P_PID && (options & (KINDS | WNOHANG)) == WEXITED && is_automatic() && are_known(&question)) {
+    result = answer_automatic(&question);
   } else {
     bool nested = atomic_load(&leader) == this_thread(); /* in a handler of a signal that came while it waited */
     result = answer(&question);
