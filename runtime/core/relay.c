@@ -10,6 +10,8 @@
 #include "process.h"
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -26,7 +28,7 @@ static struct progress (*progress)[3];
 #define CHUNK (1 << 16)
 
 /* The writing ends, hidden; 0: there is no relay. */
-static int pipes[P3_MAX_VERSIONS][3];
+static _Atomic int pipes[P3_MAX_VERSIONS][3];
 
 static bool is_needed(int stream) {
   const struct p3_original *original = &p3_originals[stream];
@@ -111,9 +113,11 @@ static void relay(int version, const int ends[3]) {
   }
 }
 
-static void start(int version, const int ends[3]) {
-  if (p3_fork_apart() != 0)
-    return;
+/* False: there is no process for it. */
+static bool start(int version, const int ends[3]) {
+  int forked = p3_fork_apart();
+  if (forked != 0)
+    return forked > 0;
   p3_states[version].doomed = 0;
   p3_forked(version);
   close_all_but(version, ends);
@@ -123,30 +127,49 @@ static void start(int version, const int ends[3]) {
 
 /* ---- in the product and its children ---- */
 
-void p3_relay_start(int version) {
-  int ends[3] = {-1, -1, -1};
+static bool map_progress(void) {
+  if (progress)
+    return true;
+  void *map = mmap(NULL, P3_MAX_VERSIONS * sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (map == MAP_FAILED)
+    return false;
+  progress = map;
+  return true;
+}
+
+/* Other threads look at `pipes`: they are there when all else is. */
+static void start_if_needed(int version) {
+  int ends[3] = {-1, -1, -1}, writing[3] = {0};
   bool any = false;
   for (int stream = 1; stream <= 2; stream++) {
     int both[2];
     if (pipes[version][stream] || !is_needed(stream) || pipe2(both, O_CLOEXEC) != 0)
       continue;
     ends[stream] = p3_fd_hide(both[0]);
-    pipes[version][stream] = p3_fd_hide(both[1]);
+    writing[stream] = p3_fd_hide(both[1]);
     any = true;
   }
-  if (!any)
-    return;
-  if (!progress) {
-    void *map = mmap(NULL, P3_MAX_VERSIONS * sizeof *progress, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED)
-      p3_fatal("out of memory");
-    progress = map;
+  bool started = any && map_progress() && start(version, ends);
+  for (int stream = 1; stream <= 2; stream++) {
+    if (ends[stream] < 0)
+      continue;
+    close(ends[stream]);
+    if (started)
+      pipes[version][stream] = writing[stream];
+    else
+      close(writing[stream]);
   }
-  start(version, ends);
-  for (int stream = 1; stream <= 2; stream++)
-    if (ends[stream] >= 0)
-      close(ends[stream]);
+}
+
+void p3_relay_start(int version) {
+  static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_mutex_lock(&starting);
+  start_if_needed(version);
+  pthread_mutex_unlock(&starting);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Standard output and error are the same file or pipe (2>&1). */
