@@ -266,11 +266,14 @@ int p3_fd_truncate(int version, int fd, off_t size);
 int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size);
 int p3_fd_flags(int version, int fd);                /* F_GETFL */
 int p3_fd_set_flags(int version, int fd, int flags); /* F_SETFL */
-/* How much a read would get at once from what other versions have already read of a pipe or terminal on
- * standard input; 0: nothing, or `fd` is something else. -1: an end of file. */
+/* How much a read would get at once from what other versions have already read of something that can be read
+ * only once; 0: nothing, or `fd` is something else. -1: an end of file typed on a terminal. */
+#define P3_HUNG_UP (-2) /* an end of file, since there was no writer any more */
 off_t p3_fd_pending(int version, int fd);
 /* Takes back the last `size` bytes that a read of such a descriptor got. */
 void p3_fd_unread(int version, int fd, size_t size);
+/* Whether it is standard input, which can be read only once, or was made of that. */
+bool p3_fd_is_input(int version, int fd);
 /* Whether data has to go through p3_fd_read or p3_fd_write, since the real descriptor does not carry it. */
 bool p3_fd_is_logged(int version, int fd);
 bool p3_fd_is_captured(int version, int fd);
@@ -290,6 +293,14 @@ const char *p3_fd_path(int version, const char *path, char space[P3_FD_PATH]);
 int p3_fd_named(const char *path);
 /* The version's standard stream whose capture, or another version's of the same stream, is that file; -1: none. */
 int p3_fd_of_capture(int version, const struct stat *file);
+
+/* core/fifo.c: whether that is a FIFO of which every version has to get all (or, opened for writing, that is to get
+ * what one of them writes), and its other end is not in the product. Any FIFO that is opened has to be told here. */
+bool p3_fifo_is_common(int version, const struct stat *found, int flags);
+/* Opens one as openat does, in real numbers; the virtual one. */
+int p3_fifo_open(int version, const struct stat *found, int directory, const char *path, int flags);
+/* The version has made a FIFO there. */
+void p3_fifo_made(int directory, const char *path);
 
 /* core/follow.c: from now on everything that the versions wrote is in the files of their captures. Before anything
  * else than the runtime gets to these. */

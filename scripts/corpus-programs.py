@@ -431,7 +431,6 @@ some the two differ.
 
 Versions share the file system: where a program itself makes, removes or appends to files, version 2 finds what version 1
 has done. A hard limit of descriptors holds for the process with all versions in it (patch's `deep-directories` sets 32).
-What one version has read from a named FIFO the others do not find, and may wait for (patch's `fifo`).
 
 {notes}
 

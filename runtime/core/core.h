@@ -109,27 +109,33 @@ extern struct p3_original p3_originals[3];
 
 enum p3_kind {
   P3_PLAIN,   /* all operations go to the real descriptor */
-  P3_LOG,     /* standard input that cannot be reopened: reads go through the shared log */
+  P3_LOG,     /* what can be read only once: reads go through the shared log */
   P3_CAPTURE, /* standard output or error: writes go into the version's capture */
 };
 
 struct p3_entry {
   int real; /* -1: free */
   unsigned char kind;
-  unsigned char stream; /* of P3_LOG and P3_CAPTURE: number of the original */
+  unsigned char stream; /* of P3_CAPTURE: number of the original; of P3_LOG: of the log */
   bool cloexec;
   bool nonblock; /* of P3_CAPTURE: O_NONBLOCK as the version set it */
 };
 
 /* The entry of an open descriptor, else null and EBADF. */
 struct p3_entry *p3_fd_entry(int version, int fd);
+/* The real descriptor that answers questions about it. */
+int p3_fd_source(const struct p3_entry *entry);
+/* The number of the log behind an open descriptor; -1: there is none. Leaves errno alone. */
+int p3_fd_log(int version, int fd);
+/* As p3_fd_install, for that log. */
+int p3_fd_install_log(int version, int real, int log);
 /* How many descriptors the runtime needs for itself. */
 int p3_fds_own(void);
 void p3_fds_init(void);
 /* The same in two steps, with these as the product's streams and nothing else that is inherited. */
 void p3_fds_begin(void);
 void p3_fds_use(const int streams[3]);
-/* Gives the version its three standard descriptors. */
+/* Gives the version a descriptor that it is started with. */
 void p3_fds_set(int version, int fd, struct p3_entry entry);
 void p3_fds_close_all(int version);
 /* The lowest number in the table that is not below `fd`; -1: none. */
@@ -138,6 +144,8 @@ int p3_fd_next(int version, int fd);
 void p3_fds_restore(void);
 /* Makes `fd`, which this process was started with, the runtime's own. Takes -1. */
 void p3_fd_keep(int fd);
+/* Closes a hidden one. */
+void p3_fd_discard(int fd);
 /* Makes real 0-2 the version's. */
 void p3_fds_mirror(int version);
 
@@ -179,6 +187,13 @@ struct p3_shared {
   int error[3];   /* and how; 0: it works */
   bool forked;    /* there are other processes that write */
   _Atomic uint64_t sent[P3_MAX_VERSIONS]; /* signals that children sent the product (signals.c) */
+#define P3_FIFOS 64
+  _Atomic unsigned fifo_count;
+  struct p3_fifo { /* what versions and their children did to a FIFO (fifo.c); there may be several for one */
+    dev_t device;
+    ino_t inode;
+    unsigned uses;
+  } fifos[P3_FIFOS];
 };
 extern struct p3_shared *p3_shared;
 
@@ -226,22 +241,89 @@ void p3_memory_copy(char *to, const char *from, size_t size);
 bool p3_memory_differs(const char *a, const char *b, size_t size);
 
 /* ---- input.c ---- */
+
+/* What versions and their children share about a log. */
+#define P3_ENDS 65536
+struct p3_log_shared {
+  bool nonblock[P3_MAX_VERSIONS]; /* O_NONBLOCK, where the versions have opened it */
+  /* Ends of file: offsets in the log, in order, and how many of them a version has seen. */
+  size_t count, seen[P3_MAX_VERSIONS];
+  off_t at[P3_ENDS];
+};
+
+/* Something that can be read only once, of which every version reads all; or a FIFO that one of them writes. */
+struct p3_log {
+  int real;                     /* where the reading goes on, hidden; -1: this is free */
+  int append;                   /* what was read, opened for appending; -1: it is written */
+  int cursors[P3_MAX_VERSIONS]; /* it once more, each at the position of a version */
+  bool tty;
+  bool is_named;                 /* a FIFO that the versions open: the description is the product's own */
+  bool is_over;                  /* `real` stands in for a FIFO that nobody needs any more */
+  unsigned opens[P3_MAX_VERSIONS]; /* how often each version has opened it */
+  unsigned most;                 /* of these */
+  unsigned serial;               /* in the order in which they were made */
+  off_t written, again;          /* bytes of a FIFO; as many of them have been written by a first run (rerun.c) */
+  struct stat stat;              /* of the source */
+  int flags;                     /* F_GETFL, without O_NONBLOCK */
+  struct p3_log_shared *shared;  /* null: ends of file are not kept */
+  _Atomic pid_t reader;          /* the thread that reads from the real descriptor, 0: none */
+  _Atomic int busy;              /* threads that read */
+};
+#define P3_INPUT_LOG 0 /* the number of standard input's */
+#define P3_LOGS 64
+extern struct p3_log *p3_logs[P3_LOGS]; /* null: not used yet */
+
 void p3_input_init(void);
-/* The descriptor of what was read, -1: none, and the ends of file in it. */
-int p3_input_log(const off_t **ends, size_t *count);
-/* Before p3_input_init: goes on with these. */
-void p3_input_resume(int log, const off_t *ends, size_t count);
-ssize_t p3_log_read(int version, char *bytes, size_t size);
+/* A log of `real`, a hidden descriptor, which it takes over. -1: that is not possible. With the lock. */
+int p3_log_make(int real, const struct stat *stat, bool is_named, bool is_written);
+/* Nobody in this process needs it any more. */
+void p3_log_drop(int log);
+/* Which one of them is the log of an inherited descriptor; -1: none. */
+int p3_log_inherited(const struct stat *stat);
+/* Whether nobody writes any more what the log has its bytes from; it then has all that there was. False if there is
+ * still something from somebody who may write more. */
+bool p3_log_complete(int log);
+/* The description is given the version's O_NONBLOCK. */
+void p3_log_adjust(int log, int version);
+ssize_t p3_log_read(int version, int log, char *bytes, size_t size);
 /* This thread left reading behind, by a jump or for ever. */
 void p3_input_unlock(void);
 /* In a forked child. */
 void p3_input_forked(void);
 /* Puts the last `size` bytes back. */
-void p3_log_unread(int version, size_t size);
-/* What reading from the log needs besides the original. */
-void p3_log_descriptors(int version, int fds[2]);
+void p3_log_unread(int version, int log, size_t size);
 /* The number of bytes that the version can read from the log alone; -1: an end of file comes next. */
-off_t p3_log_pending(int version);
+off_t p3_log_pending(int version, int log);
+
+/* What a second run needs; the ends of file follow. */
+struct p3_log_record {
+  int number, real, append;
+  bool is_named, is_over;
+  unsigned serial, most;
+  off_t written;
+  struct stat stat;
+  int flags;
+  size_t count;
+};
+/* False: there is no such log. */
+bool p3_log_describe(int log, struct p3_log_record *record);
+/* Before p3_input_init. */
+void p3_log_resume(const struct p3_log_record *record, const off_t *ends);
+
+/* ---- fifo.c ---- */
+
+/* This thread has left opening one behind, by a jump or for ever. */
+void p3_fifo_unlock(void);
+/* In a forked child. */
+void p3_fifo_forked(void);
+/* Pipes above 2 that the product was started with are logs. */
+void p3_fifo_inherit(void);
+/* A version has closed a descriptor of the log, maybe its last one. */
+void p3_log_left(int version, int log);
+/* A version has ended, or goes on alone in a child: nothing waits for the others. */
+void p3_fifo_review(void);
+/* Whether what the version writes to it goes to the real one. */
+bool p3_log_is_writer(int version);
 
 /* ---- show.c ---- */
 bool p3_is_shown(int version);
@@ -291,7 +373,7 @@ void p3_marks_say(void);
 /* Between version 0 and another one; the offset of the first difference if they differ. */
 bool p3_mark_differs(const struct p3_mark *mark, int version);
 size_t p3_mark_difference(const struct p3_mark *mark, int version);
-/* The values of P3_INPUT and P3_INPUT_NAMES (or null): p3_named_bytes.h. */
+/* The values of P3_INPUT_LOG and P3_INPUT_NAMES (or null): p3_named_bytes.h. */
 void p3_marked_open(const char *path, const char *names);
 /* Instead of that: these bytes, which stay where they are. */
 void p3_marked_give(const void *bytes, size_t size);

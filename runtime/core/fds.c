@@ -124,6 +124,12 @@ int p3_fd_real(int version, int fd) {
   return entry->real;
 }
 
+int p3_fd_source(const struct p3_entry *entry) {
+  return entry->kind == P3_PLAIN ? entry->real
+         : entry->kind == P3_LOG ? p3_logs[entry->stream]->real
+                                 : p3_originals[entry->stream].fd;
+}
+
 int p3_fd_meta(int version, int fd) {
   p3_turn(version);
   if (fd < 0)
@@ -131,7 +137,12 @@ int p3_fd_meta(int version, int fd) {
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
-  return entry->kind == P3_PLAIN ? entry->real : p3_originals[entry->stream].fd;
+  return p3_fd_source(entry);
+}
+
+int p3_fd_log(int version, int fd) {
+  struct p3_entry *entry = slot(version, fd, false);
+  return entry && entry->real >= 0 && entry->kind == P3_LOG ? entry->stream : -1;
 }
 
 /* The soft limit stands in the way of high numbers: it is raised for the moment, which needs no privilege
@@ -184,6 +195,11 @@ void p3_fd_keep(int fd) {
     return;
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   mark_hidden(fd, true);
+}
+
+void p3_fd_discard(int fd) {
+  mark_hidden(fd, false);
+  close(fd);
 }
 
 static int set_cloexec(int real, bool on) { return fcntl(real, F_SETFD, on ? FD_CLOEXEC : 0); }
@@ -257,15 +273,23 @@ static int install(int version, int real, int lowest, struct p3_entry like) {
   return fd;
 }
 
-int p3_fd_install(int version, int real, int lowest) {
+static int install_like(int version, int real, int lowest, struct p3_entry like) {
   if (real < 0)
     return -1;
-  bool cloexec = !p3_in_klee() && fcntl(real, F_GETFD) & FD_CLOEXEC;
+  like.cloexec = !p3_in_klee() && fcntl(real, F_GETFD) & FD_CLOEXEC;
   int saved = errno;
-  int fd = install(version, real, lowest, (struct p3_entry){.cloexec = cloexec});
+  int fd = install(version, real, lowest, like);
   if (fd >= 0)
     errno = saved;
   return fd;
+}
+
+int p3_fd_install(int version, int real, int lowest) {
+  return install_like(version, real, lowest, (struct p3_entry){.kind = P3_PLAIN});
+}
+
+int p3_fd_install_log(int version, int real, int log) {
+  return install_like(version, real, 0, (struct p3_entry){.kind = P3_LOG, .stream = log});
 }
 
 void p3_fds_set(int version, int fd, struct p3_entry like) {
@@ -283,7 +307,7 @@ int p3_fd_close(int version, int fd) {
   struct p3_guard guard;
   p3_lock(&guard);
   struct p3_entry *entry = slot(version, fd, false);
-  int real = entry->real, kind = entry->kind;
+  int real = entry->real, kind = entry->kind, stream = entry->stream;
   *entry = (struct p3_entry){.real = -1};
   if (fd <= 2 && !p3_in_klee()) {
     mark_hidden(real, false);
@@ -295,7 +319,10 @@ int p3_fd_close(int version, int fd) {
   if (p3_in_klee() && kind == P3_CAPTURE)
     return 0;
   /* Outside the lock, since closing may block (a socket that lingers, a network file). */
-  return real < 0 ? -1 : close(real);
+  int result = real < 0 ? -1 : close(real);
+  if (kind == P3_LOG)
+    p3_log_left(version, stream);
+  return result;
 }
 
 int p3_fd_dup(int version, int fd, int lowest, bool cloexec) {
@@ -356,9 +383,12 @@ int p3_fd_dup2(int version, int from, int to, bool cloexec) {
     return to;
   struct p3_guard guard;
   p3_lock(&guard);
+  int before = p3_fd_log(version, to);
   int fd = dup2_locked(version, from, to, cloexec);
   int error = errno;
   p3_unlock(&guard);
+  if (before >= 0)
+    p3_log_left(version, before);
   errno = error;
   return fd;
 }
@@ -384,6 +414,7 @@ void p3_fd_moved(int version, int fd, int real) {
   struct p3_guard guard;
   p3_lock(&guard);
   struct p3_entry *entry = slot(version, fd, false);
+  int before = p3_fd_log(version, fd);
   if (entry && fd <= 2) {
     mark_hidden(entry->real, false);
     mark_hidden(real, true);
@@ -395,6 +426,8 @@ void p3_fd_moved(int version, int fd, int real) {
   if (entry)
     *entry = (struct p3_entry){.real = real, .cloexec = real >= 0 && fcntl(real, F_GETFD) & FD_CLOEXEC};
   p3_unlock(&guard);
+  if (before >= 0)
+    p3_log_left(version, before);
 }
 
 void p3_fd_close_range(int version, unsigned first, unsigned last) {
@@ -537,8 +570,9 @@ static void look_at_original(int fd, int real) {
     original->start = original->flags & O_APPEND ? original->stat.st_size : lseek(real, 0, SEEK_CUR);
 }
 
-/* Originals, captures (two descriptors and the version's own for two streams), relays, logs, directories. */
-int p3_fds_own(void) { return 16 + p3_count * 12; }
+/* Originals, captures (two descriptors and the version's own for two streams), relays, directories, and logs: of
+ * standard input and of a few FIFOs. */
+int p3_fds_own(void) { return 32 + p3_count * 16; }
 
 void p3_fds_begin(void) { hidden_from = HIDDEN_MAX - p3_fds_own(); }
 

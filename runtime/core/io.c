@@ -1,9 +1,9 @@
 /* Operations on virtual descriptors whose data or properties are not simply those of the real one.
  *
- * Three kinds (core.h): plain ones go straight to the real descriptor, logged ones are a standard input that
- * can be read only once, captured ones are standard output and error. A captured stream answers like the real
- * one behind it. Where that is a regular file, whatever changes offset or size is done in the capture and,
- * for the shown version, in the real file. */
+ * Three kinds (core.h): plain ones go straight to the real descriptor, logged ones are a standard input or
+ * another pipe that can be read only once, captured ones are standard output and error. A captured stream
+ * answers like the real one behind it. Where that is a regular file, whatever changes offset or size is done in
+ * the capture and, for the shown version, in the real file. */
 #include "process.h"
 #include <errno.h>
 #include <limits.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What a captured stream stands for. */
 static const struct p3_original *original(const struct p3_entry *entry) {
   return &p3_originals[entry->stream];
 }
@@ -28,6 +29,8 @@ static bool is_kind(int version, int fd, enum p3_kind kind) {
 
 bool p3_fd_is_logged(int version, int fd) { return is_kind(version, fd, P3_LOG); }
 
+bool p3_fd_is_input(int version, int fd) { return p3_fd_log(version, fd) == P3_INPUT_LOG; }
+
 bool p3_fd_is_captured(int version, int fd) { return is_kind(version, fd, P3_CAPTURE); }
 
 /* Standard output on a terminal or socket can usually be read, too; if it is the same one as standard input,
@@ -40,7 +43,7 @@ static ssize_t read_captured(int version, struct p3_entry *entry, void *bytes, s
   }
   bool same = input->fd >= 0 && input->stat.st_dev == mine->stat.st_dev &&
               input->stat.st_ino == mine->stat.st_ino && !S_ISREG(input->stat.st_mode);
-  return same ? p3_log_read(version, bytes, size) : read(mine->fd, bytes, size);
+  return same && p3_logs[P3_INPUT_LOG] ? p3_log_read(version, P3_INPUT_LOG, bytes, size) : read(mine->fd, bytes, size);
 }
 
 ssize_t p3_fd_read(int version, int fd, void *bytes, size_t size) {
@@ -48,8 +51,8 @@ ssize_t p3_fd_read(int version, int fd, void *bytes, size_t size) {
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
-  if (entry->kind == P3_LOG)
-    return p3_log_read(version, bytes, size);
+  if (entry->kind == P3_LOG && p3_logs[entry->stream]->append >= 0)
+    return p3_log_read(version, entry->stream, bytes, size);
   if (entry->kind == P3_CAPTURE)
     return read_captured(version, entry, bytes, size);
   return read(entry->real, bytes, size);
@@ -93,16 +96,35 @@ ssize_t p3_fd_readv(int version, int fd, const struct iovec *parts, int count) {
   return got;
 }
 
-/* A terminal or socket on standard input can be written, too. It belongs to no captured stream. */
+/* To a FIFO that the versions have opened. What a first run has written of it is there. */
+static ssize_t write_fifo(int version, int number, const struct iovec *parts, int count, size_t total) {
+  struct p3_log *log = p3_logs[number];
+  off_t there = log->again - log->written;
+  if (there > 0 && total) {
+    ssize_t done = (off_t)total < there ? (ssize_t)total : there;
+    log->written += done;
+    return done;
+  }
+  p3_log_adjust(number, version);
+  ssize_t done = writev(log->real, parts, count);
+  if (done > 0)
+    log->written += done;
+  return done;
+}
+
+/* A terminal or socket on standard input can be written, too. It belongs to no captured stream. Nor does a FIFO. */
 static ssize_t write_logged(int version, struct p3_entry *entry, const struct iovec *parts, int count) {
   size_t total;
-  if ((original(entry)->flags & O_ACCMODE) == O_RDONLY) {
+  bool is_fifo = p3_logs[entry->stream]->is_named;
+  if ((fcntl(p3_fd_source(entry), F_GETFL) & O_ACCMODE) == O_RDONLY) {
     errno = EBADF;
     return -1;
   }
-  if (p3_is_shown(version) || !total_size(parts, count, &total))
-    return writev(original(entry)->fd, parts, count);
-  return total;
+  if (!total_size(parts, count, &total))
+    return writev(p3_fd_source(entry), parts, count);
+  if (is_fifo && p3_log_is_writer(version))
+    return write_fifo(version, entry->stream, parts, count, total);
+  return !is_fifo && p3_is_shown(version) ? writev(p3_fd_source(entry), parts, count) : (ssize_t)total;
 }
 
 /* `readable`: of the version's standard streams, all of it is memory that can be read. */
@@ -142,7 +164,7 @@ off_t p3_fd_seek(int version, int fd, off_t offset, int whence) {
   if (entry->kind == P3_PLAIN)
     return lseek(entry->real, offset, whence);
   if (!is_image(entry))
-    return lseek(original(entry)->fd, offset, whence);
+    return lseek(p3_fd_source(entry), offset, whence);
   const struct p3_capture *capture = &p3_captures[version][entry->stream];
   if (p3_follow_is_on(entry->stream) && whence == SEEK_CUR && offset == 0 && !capture->appends)
     return capture->at;
@@ -162,7 +184,7 @@ off_t p3_fd_seek(int version, int fd, off_t offset, int whence) {
 
 /* A pipe or terminal has no positions; the null device takes any. */
 static bool has_positions(struct p3_entry *entry) {
-  return is_image(entry) || lseek(original(entry)->fd, 0, SEEK_CUR) >= 0;
+  return is_image(entry) || lseek(p3_fd_source(entry), 0, SEEK_CUR) >= 0;
 }
 
 ssize_t p3_fd_pread(int version, int fd, void *bytes, size_t size, off_t offset) {
@@ -216,8 +238,12 @@ int p3_fd_stat(int version, int fd, struct stat *stat) {
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
+  if (entry->kind == P3_LOG && p3_logs[entry->stream]->is_over) {
+    *stat = p3_logs[entry->stream]->stat;
+    return 0;
+  }
   if (!is_image(entry))
-    return fstat(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, stat);
+    return fstat(p3_fd_source(entry), stat);
   if (fstat(original(entry)->fd, stat) != 0)
     return -1;
   off_t before = original(entry)->stat.st_size;
@@ -232,7 +258,7 @@ int p3_fd_truncate(int version, int fd, off_t size) {
   if (!entry)
     return -1;
   if (!is_image(entry))
-    return ftruncate(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, size);
+    return ftruncate(p3_fd_source(entry), size);
   bool first = begin_to_change(version, entry);
   int result = p3_is_shown(version) ? ftruncate(original(entry)->fd, size) : 0;
   if (result == 0)
@@ -246,7 +272,7 @@ int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size) {
   if (!entry)
     return -1;
   if (!is_image(entry))
-    return fallocate(entry->kind == P3_PLAIN ? entry->real : original(entry)->fd, mode, offset, size);
+    return fallocate(p3_fd_source(entry), mode, offset, size);
   bool first = begin_to_change(version, entry);
   int result = p3_is_shown(version) ? fallocate(original(entry)->fd, mode, offset, size) : 0;
   if (result == 0)
@@ -256,12 +282,21 @@ int p3_fd_allocate(int version, int fd, int mode, off_t offset, off_t size) {
 
 #define STATUS_FLAGS (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK)
 
+/* A FIFO that the versions have opened: its description is not the versions', but who opens one has one of his own. */
+static bool *own_nonblock(int version, const struct p3_entry *entry) {
+  const struct p3_log *log = entry->kind == P3_LOG ? p3_logs[entry->stream] : NULL;
+  return log && log->is_named ? &log->shared->nonblock[version] : NULL;
+}
+
 int p3_fd_flags(int version, int fd) {
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
+  bool *nonblock = own_nonblock(version, entry);
+  if (nonblock)
+    return p3_logs[entry->stream]->flags | (*nonblock ? O_NONBLOCK : 0);
   if (entry->kind != P3_CAPTURE)
-    return fcntl(p3_fd_meta(version, fd), F_GETFL);
+    return fcntl(p3_fd_source(entry), F_GETFL);
   int flags = original(entry)->flags & ~(O_APPEND | O_NONBLOCK);
   bool append = is_image(entry) ? fcntl(entry->real, F_GETFL) & O_APPEND : original(entry)->flags & O_APPEND;
   return flags | (append ? O_APPEND : 0) | (entry->nonblock ? O_NONBLOCK : 0);
@@ -271,8 +306,13 @@ int p3_fd_set_flags(int version, int fd, int flags) {
   struct p3_entry *entry = p3_fd_entry(version, fd);
   if (!entry)
     return -1;
+  bool *nonblock = own_nonblock(version, entry);
+  if (nonblock) {
+    *nonblock = flags & O_NONBLOCK;
+    return 0;
+  }
   if (entry->kind != P3_CAPTURE)
-    return fcntl(p3_fd_meta(version, fd), F_SETFL, flags);
+    return fcntl(p3_fd_source(entry), F_SETFL, flags);
   /* Of the version's own only: whether the real stream may block is the business of who started the product.
    */
   entry->nonblock = flags & O_NONBLOCK;
@@ -285,12 +325,15 @@ int p3_fd_set_flags(int version, int fd, int flags) {
 }
 
 off_t p3_fd_pending(int version, int fd) {
-  return p3_fd_is_logged(version, fd) ? p3_log_pending(version) : 0;
+  int log = p3_fd_log(version, fd);
+  off_t pending = log < 0 ? 0 : p3_log_pending(version, log);
+  return pending < 0 && !p3_logs[log]->tty ? P3_HUNG_UP : pending;
 }
 
 void p3_fd_unread(int version, int fd, size_t size) {
-  if (p3_fd_is_logged(version, fd))
-    p3_log_unread(version, size);
+  int log = p3_fd_log(version, fd);
+  if (log >= 0)
+    p3_log_unread(version, log, size);
 }
 
 /* ---- paths that name descriptors ---- */

@@ -149,6 +149,7 @@ static void leave(int version) {
   p3_captures_unlock();
   p3_input_unlock();
   p3_fds_close_all(version);
+  p3_fifo_review();
   if (p3_only >= 0)
     p3_only_end();
 }

@@ -1,4 +1,4 @@
-/* The standard input of other programs that a version starts.
+/* The standard input, and other logged pipes, of other programs that a version starts.
  *
  * Where the product's input can be read only once (input.c), such a program cannot have the real descriptor:
  * it would miss what the log already has, and what it read the other versions would never see. So it gets a
@@ -116,11 +116,11 @@ static void wait_for_demand(int pipe, pid_t program) {
 }
 
 /* False: nobody reads any more; the rest was given back. */
-static bool put(int version, int pipe, const char *bytes, size_t size) {
+static bool put(int version, int log, int pipe, const char *bytes, size_t size) {
   while (size) {
     ssize_t done = write(pipe, bytes, size);
     if (done < 0 && errno != EINTR) {
-      p3_log_unread(version, size);
+      p3_log_unread(version, log, size);
       return false;
     }
     if (done > 0) {
@@ -131,12 +131,12 @@ static bool put(int version, int pipe, const char *bytes, size_t size) {
   return true;
 }
 
-static void pump(int version, int pipe, pid_t program) {
+static void pump(int version, int log, int pipe, pid_t program) {
   static char bytes[1 << 14];
   for (;;) {
-    off_t pending = p3_log_pending(version);
-    if (pending <= 0) {
-      struct pollfd both[2] = {{.fd = p3_originals[0].fd, .events = POLLIN}, {.fd = pipe}};
+    off_t pending = p3_log_pending(version, log);
+    if (pending == 0) {
+      struct pollfd both[2] = {{.fd = p3_logs[log]->real, .events = POLLIN}, {.fd = pipe}};
       /* Not for long: others may get what comes, and then it is in the log. */
       if (poll(both, 2, 20) == 0)
         continue;
@@ -146,12 +146,12 @@ static void pump(int version, int pipe, pid_t program) {
         return;
     }
     size_t size = pending > 0 && pending < (off_t)sizeof bytes ? (size_t)pending : sizeof bytes;
-    ssize_t got = p3_log_read(version, bytes, size);
+    ssize_t got = p3_log_read(version, log, bytes, size);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
       continue;
     if (got <= 0)
       break;
-    if (!put(version, pipe, bytes, (size_t)got))
+    if (!put(version, log, pipe, bytes, (size_t)got))
       return;
   }
   /* At the end. The pipe stays open until it is empty, so that what is left can be told. */
@@ -159,52 +159,58 @@ static void pump(int version, int pipe, pid_t program) {
     sleep_for(1000);
 }
 
-static void close_all_but(int version, int pipe) {
-  int kept[4] = {pipe, p3_originals[0].fd};
-  p3_log_descriptors(version, kept + 2);
+static void close_all_but(int version, int log, int pipe) {
+  const int kept[4] = {pipe, p3_logs[log]->real, p3_logs[log]->append, p3_logs[log]->cursors[version]};
   long limit = sysconf(_SC_OPEN_MAX);
   for (int fd = 0; fd < limit && fd < 65536; fd++)
     if (fd != kept[0] && fd != kept[1] && fd != kept[2] && fd != kept[3])
       close(fd);
 }
 
-static void start(int version, int pipe) {
+static void start(int version, int log, int pipe) {
   pid_t program = getpid();
   if (active)
     atomic_fetch_add(&active[version], 1);
   if (p3_fork_apart() != 0)
     return;
-  close_all_but(version, pipe);
-  pump(version, pipe, program);
-  p3_log_unread(version, (size_t)waiting_bytes(pipe));
+  close_all_but(version, log, pipe);
+  pump(version, log, pipe, program);
+  p3_log_unread(version, log, (size_t)waiting_bytes(pipe));
   if (active)
     atomic_fetch_sub(&active[version], 1);
   _exit(0);
 }
 
-/* Nothing is or ever will be in the input, so that it can be shared. */
-static bool is_exhausted(int version) {
-  const struct p3_original *input = &p3_originals[0];
-  if (S_ISCHR(input->stat.st_mode) && input->stat.st_rdev == makedev(1, 3))
+/* Nothing is or ever will be in it, so that it can be shared. */
+static bool is_exhausted(int version, int log) {
+  const struct stat *stat = &p3_logs[log]->stat;
+  if (S_ISCHR(stat->st_mode) && stat->st_rdev == makedev(1, 3))
     return true;
-  struct pollfd poll_it = {.fd = input->fd, .events = POLLIN};
-  return p3_log_pending(version) == 0 && poll(&poll_it, 1, 0) == 1 && !(poll_it.revents & POLLIN) &&
+  struct pollfd poll_it = {.fd = p3_logs[log]->real, .events = POLLIN};
+  return p3_log_pending(version, log) == 0 && poll(&poll_it, 1, 0) == 1 && !(poll_it.revents & POLLIN) &&
          poll_it.revents & POLLHUP;
 }
 
-void p3_pump_attach(int version) {
+/* All descriptors of the log become that of a pipe. */
+static void attach(int version, int log) {
   bool needed = false;
   for (int fd = 0; (fd = p3_fd_next(version, fd)) >= 0; fd++)
-    needed |= p3_fd_is_logged(version, fd) && p3_fd_get_cloexec(version, fd) == 0;
+    needed |= p3_fd_log(version, fd) == log && p3_fd_get_cloexec(version, fd) == 0;
   int ends[2];
-  if (!needed || p3_originals[0].tty || is_exhausted(version) || pipe2(ends, O_CLOEXEC) != 0)
+  if (!needed || p3_logs[log]->tty || is_exhausted(version, log) || pipe2(ends, O_CLOEXEC) != 0)
     return;
   ends[1] = p3_fd_hide(ends[1]);
-  start(version, ends[1]);
+  start(version, log, ends[1]);
   close(ends[1]);
   int end = p3_fd_install(version, ends[0], 0);
   for (int fd = 0; end >= 0 && (fd = p3_fd_next(version, fd)) >= 0; fd++)
-    if (p3_fd_is_logged(version, fd))
+    if (p3_fd_log(version, fd) == log)
       p3_fd_dup2(version, end, fd, p3_fd_get_cloexec(version, fd));
   p3_fd_close(version, end);
+}
+
+void p3_pump_attach(int version) {
+  for (int log = 0; log < P3_LOGS; log++)
+    if (p3_logs[log] && p3_logs[log]->append >= 0)
+      attach(version, log);
 }

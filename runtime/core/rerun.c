@@ -29,13 +29,13 @@
 
 void (*p3_lockstep)(void);
 
-/* What the first run hands over; the ends of file in its input log follow. */
+/* What the first run hands over; its logs follow, each with the ends of file in it. */
 static struct handed {
   uint64_t magic;
   pid_t process;
   int signal;       /* of the crash, or P3_RERUN_... */
-  int log, answers; /* descriptors, -1: none */
-  uint32_t ends;
+  int answers;      /* a descriptor, -1: none */
+  int logs;
   bool session_led;
   struct p3_times times;
   struct {
@@ -65,6 +65,18 @@ static unsigned child_count;
 
 /* ---- the first run prepares ---- */
 
+static void take_log(int fd) {
+  struct p3_log_record record;
+  if (read(fd, &record, sizeof record) != (ssize_t)sizeof record)
+    p3_fatal("cannot go on with what was read");
+  size_t size = record.count * sizeof(off_t);
+  off_t *ends = size ? malloc(size) : NULL;
+  if (size && (!ends || read(fd, ends, size) != (ssize_t)size))
+    p3_fatal("out of memory");
+  p3_log_resume(&record, ends);
+  free(ends);
+}
+
 static bool take_over(const char *number) {
   int fd = 0;
   for (; *number >= '0' && *number <= '9' && fd < 1 << 20; number++)
@@ -72,16 +84,10 @@ static bool take_over(const char *number) {
   ssize_t got = pread(fd, &handed, sizeof handed, 0);
   if (got != (ssize_t)sizeof handed || handed.magic != MAGIC || handed.process != getpid())
     return false;
-  off_t *ends = NULL;
-  size_t size = handed.ends * sizeof *ends;
-  if (size) {
-    ends = malloc(size);
-    if (!ends || pread(fd, ends, size, sizeof handed) != (ssize_t)size)
-      p3_fatal("out of memory");
-  }
+  lseek(fd, sizeof handed, SEEK_SET);
+  for (int i = 0; i < handed.logs; i++)
+    take_log(fd);
   close(fd);
-  p3_input_resume(handed.log, ends, handed.ends);
-  free(ends);
   p3_answers_resume(handed.answers);
   p3_clock_resume(&handed.times);
   p3_session_led = handed.session_led;
@@ -240,7 +246,7 @@ static void put_back_descriptors(void) {
 }
 
 static void describe(int signal) {
-  handed = (struct handed){.magic = MAGIC, .process = getpid(), .signal = signal, .log = -1};
+  handed = (struct handed){.magic = MAGIC, .process = getpid(), .signal = signal};
   handed.answers = p3_answers_file();
   handed.session_led = p3_session_led;
   p3_clock_hand_over(&handed.times);
@@ -259,19 +265,33 @@ static void describe(int signal) {
   }
 }
 
-/* The number of a file with `handed` and the ends; -1. */
+/* A log is in the file, and its descriptors are inherited. */
+static bool put_log(int fd, int number) {
+  struct p3_log_record record;
+  if (!p3_log_describe(number, &record))
+    return true;
+  keep(record.real);
+  keep(record.append);
+  handed.logs++;
+  ssize_t size = (ssize_t)(record.count * sizeof(off_t));
+  return write(fd, &record, sizeof record) == (ssize_t)sizeof record &&
+         (!size || write(fd, p3_logs[number]->shared->at, size) == size);
+}
+
+/* The number of a file with `handed` and the logs; -1. */
 static int hand_over(void) {
   for (int i = 0; i < p3_count; i++) /* in case no descriptor is left */
     for (int stream = 1; stream <= 2; stream++)
       if (p3_originals[stream].fd >= 0)
         close(p3_captures[i][stream].write);
-  const off_t *ends = NULL;
-  size_t count = 0;
-  handed.log = p3_input_log(&ends, &count);
-  handed.ends = (uint32_t)count;
-  ssize_t size = (ssize_t)(count * sizeof *ends);
   int made = memfd_create("p3", 0), fd = fcntl(made, F_DUPFD, 3);
-  if (fd < 0 || write(fd, &handed, sizeof handed) != (ssize_t)sizeof handed || write(fd, ends, size) != size)
+  if (fd < 0)
+    return -1;
+  lseek(fd, sizeof handed, SEEK_SET);
+  for (int i = 0; i < P3_LOGS; i++)
+    if (!put_log(fd, i))
+      return -1;
+  if (pwrite(fd, &handed, sizeof handed, 0) != (ssize_t)sizeof handed)
     return -1;
   close(made);
   return fd;
@@ -344,7 +364,6 @@ void p3_rerun(int signal) {
   put_back_attributes();
   put_back_descriptors();
   int fd = hand_over();
-  keep(handed.log);
   keep(handed.answers);
   char **list = fd < 0 ? NULL : make_environment(fd);
   p3_signals_rerun();

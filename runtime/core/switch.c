@@ -270,4 +270,5 @@ void p3_forked(int version) {
       p3_states[i].end = P3_EXITED;
       p3_versions[i]->die(P3_EXITED, 0);
     }
+  p3_fifo_review();
 }

@@ -55,6 +55,33 @@ int SHIM(dirfd)(DIR *directory) {
   return fd < 0 ? real : fd;
 }
 
+/* ---- making FIFOs ---- */
+
+static int made(int result, int directory, const char *path) {
+  if (result == 0)
+    p3_fifo_made(directory, path);
+  return result;
+}
+
+int SHIM(mkfifo)(const char *path, mode_t mode) { return made(mkfifo(path, mode), AT_FDCWD, path); }
+
+int SHIM(mkfifoat)(int fd, const char *path, mode_t mode) {
+  return made(mkfifoat(REAL(fd), path, mode), REAL(fd), path);
+}
+
+int SHIM(mknod)(const char *path, mode_t mode, dev_t device) {
+  return made(mknod(path, mode, device), AT_FDCWD, path);
+}
+
+int SHIM(mknodat)(int fd, const char *path, mode_t mode, dev_t device) {
+  return made(mknodat(REAL(fd), path, mode, device), REAL(fd), path);
+}
+
+int SHIM(__xmknod)(int version, const char *path, mode_t mode, dev_t *device) {
+  (void)version;
+  return SHIM(mknod)(path, mode, *device);
+}
+
 /* ---- starting from a descriptor ---- */
 
 PASS(int, faccessat, (int fd, const char *path, int mode, int flags), REAL(fd), path, mode, flags)
@@ -64,8 +91,6 @@ PASS(int, fchownat, (int fd, const char *path, uid_t user, gid_t group, int flag
 PASS(int, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags), REAL(from_fd), from,
      REAL(to_fd), to, flags)
 PASS(int, mkdirat, (int fd, const char *path, mode_t mode), REAL(fd), path, mode)
-PASS(int, mkfifoat, (int fd, const char *path, mode_t mode), REAL(fd), path, mode)
-PASS(int, mknodat, (int fd, const char *path, mode_t mode, dev_t device), REAL(fd), path, mode, device)
 PASS(ssize_t, readlinkat, (int fd, const char *path, char *target, size_t size), REAL(fd), path, target, size)
 PASS(int, renameat, (int from_fd, const char *from, int to_fd, const char *to), REAL(from_fd), from,
      REAL(to_fd), to)

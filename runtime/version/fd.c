@@ -254,7 +254,14 @@ int SHIM(ioctl)(int fd, unsigned long request, ...) {
     int result = ioctl(META(fd), request, argument);
     if (result == 0 && logged > 0)
       *(int *)argument += logged;
+    else if (result == 0 && logged == P3_HUNG_UP)
+      *(int *)argument = 0;
     return result;
+  }
+  case FIONBIO: {
+    int flags = p3_fd_flags(p3v_index, fd);
+    return flags < 0 ? flags
+                     : p3_fd_set_flags(p3v_index, fd, *(int *)argument ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
   }
   case FICLONE:
     return ioctl(REAL(fd), request, (long)REAL((int)(long)argument));

@@ -129,7 +129,7 @@ ssize_t SHIM(tee)(int input, int output, size_t size, unsigned flags) {
 
 ssize_t SHIM(vmsplice)(int fd, const struct iovec *parts, size_t count, unsigned flags) {
   if (!is_plain(fd))
-    return p3_fd_is_captured(p3v_index, fd) ? p3_fd_writev(p3v_index, fd, parts, count)
-                                            : p3_fd_readv(p3v_index, fd, parts, count);
+    return (p3_fd_flags(p3v_index, fd) & O_ACCMODE) == O_RDONLY ? p3_fd_readv(p3v_index, fd, parts, count)
+                                                                : p3_fd_writev(p3v_index, fd, parts, count);
   return vmsplice(REAL(fd), parts, count, flags);
 }

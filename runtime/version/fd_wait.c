@@ -1,6 +1,6 @@
 /* Waiting for descriptors: poll, select, epoll.
  *
- * A standard input of which another version has already read more is ready at once, whatever the real one
+ * A logged input of which another version has already read more is ready at once, whatever the real one
  * says. */
 #include "p3_process.h"
 #include "p3v_streams.h"
@@ -29,7 +29,8 @@ int SHIM(ppoll)(struct pollfd *polled, nfds_t count, const struct timespec *time
     int meta = META(polled[i].fd);
     /* Something that is never open, so that the answer is POLLNVAL. */
     real[i].fd = meta < 0 ? 0x7fffffff : meta;
-    ready |= polled[i].events & POLLIN && p3_fd_pending(p3v_index, polled[i].fd) != 0;
+    off_t pending = p3_fd_pending(p3v_index, polled[i].fd);
+    ready |= pending == P3_HUNG_UP || (polled[i].events & POLLIN && pending != 0);
   }
   struct p3_waiting waiting;
   p3_wait_begin(&waiting, p3v_index, ready ? &now : timeout, mask);
@@ -40,10 +41,14 @@ int SHIM(ppoll)(struct pollfd *polled, nfds_t count, const struct timespec *time
   int error = errno;
   for (nfds_t i = 0; result >= 0 && i < count; i++) {
     polled[i].revents = polled[i].fd < 0 ? 0 : real[i].revents;
-    if (polled[i].fd >= 0 && polled[i].events & POLLIN && p3_fd_pending(p3v_index, polled[i].fd) != 0) {
-      result += !polled[i].revents;
+    off_t pending = polled[i].fd < 0 ? 0 : p3_fd_pending(p3v_index, polled[i].fd);
+    if (pending != P3_HUNG_UP && !(polled[i].events & POLLIN && pending != 0))
+      continue;
+    result += !polled[i].revents;
+    if (pending == P3_HUNG_UP) /* whoever writes now has come later */
+      polled[i].revents = (polled[i].revents & ~(POLLIN | POLLRDNORM)) | POLLHUP;
+    else
       polled[i].revents |= polled[i].events & (POLLIN | POLLRDNORM);
-    }
   }
   if (real != few)
     free(real);
@@ -166,7 +171,7 @@ int SHIM(select)(int count, fd_set *input, fd_set *output, fd_set *urgent, struc
 
 /* ---- epoll ---- */
 
-/* Where the version waits for a logged standard input. The kernel knows only about the real one. */
+/* Where the version waits for a logged input. The kernel knows only about the real one. */
 struct watch {
   int epoll, fd; /* virtual */
   struct epoll_event event;
@@ -229,7 +234,7 @@ void p3v_unwatch(int fd) {
 /* Logged input, which is there at once, is no news twice for an edge-triggered watch. */
 static bool is_ready(const struct watch *watch) {
   off_t pending = p3_fd_pending(p3v_index, watch->fd);
-  return watch->event.events & EPOLLIN && !watch->spent && pending != 0 &&
+  return (watch->event.events & EPOLLIN || pending == P3_HUNG_UP) && !watch->spent && pending != 0 &&
          !(watch->event.events & EPOLLET && pending == watch->reported);
 }
 
@@ -258,8 +263,11 @@ static int add_ready(int epoll, struct epoll_event *events, int found, int count
       at = total++;
       events[at] = (struct epoll_event){.data = watch->event.data};
     }
-    events[at].events |= watch->event.events & (EPOLLIN | EPOLLRDNORM);
     watch->reported = p3_fd_pending(p3v_index, watch->fd);
+    if (watch->reported == P3_HUNG_UP)
+      events[at].events = (events[at].events & ~(EPOLLIN | EPOLLRDNORM)) | EPOLLHUP;
+    else
+      events[at].events |= watch->event.events & (EPOLLIN | EPOLLRDNORM);
     watch->spent = watch->event.events & EPOLLONESHOT;
   }
   pthread_mutex_unlock(&mutex);

@@ -37,39 +37,53 @@ static bool is_same(const struct stat *a, const struct stat *b) {
   return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The version's standard stream that the path leads to in another way than by its name; -1: none. Asked before
- * it is opened, since the kernel knows the real stream or a capture, that of the version which owns the process,
- * and opening could truncate that. */
-static int stream_behind(int directory, const char *path, int flags) {
-  struct stat found, mine;
+/* What the path leads to; its mode is 0 if it leads to nothing. */
+static struct stat look(int directory, const char *path, int flags) {
+  struct stat found;
   if (p3v_klee || fstatat(directory == AT_FDCWD ? AT_FDCWD : REAL(directory), path, &found,
                           flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) != 0)
+    found = (struct stat){0};
+  return found;
+}
+
+/* The version's standard stream that was found in another way than by its name; -1: none. Asked before it is opened,
+ * since the kernel knows the real stream or a capture, that of the version which owns the process, and opening could
+ * truncate that. */
+static int stream_behind(const struct stat *found, int flags) {
+  if (S_ISREG(found->st_mode))
+    return (flags & O_ACCMODE) == O_RDONLY ? -1 : p3_fd_of_capture(p3v_index, found);
+  if (!S_ISFIFO(found->st_mode) && !S_ISCHR(found->st_mode))
     return -1;
-  if (S_ISREG(found.st_mode))
-    return (flags & O_ACCMODE) == O_RDONLY ? -1 : p3_fd_of_capture(p3v_index, &found);
+  struct stat mine;
   for (int fd = 0; fd <= 2; fd++) {
-    bool fits = (flags & O_ACCMODE) == O_RDONLY ? p3_fd_is_logged(p3v_index, fd)
+    bool fits = (flags & O_ACCMODE) == O_RDONLY ? p3_fd_is_input(p3v_index, fd)
                                                 : p3_fd_is_captured(p3v_index, fd);
     if (!fits)
       continue;
-    if (p3_fd_stat(p3v_index, fd, &mine) == 0 && is_same(&found, &mine) &&
-        (S_ISFIFO(found.st_mode) || (S_ISCHR(found.st_mode) && isatty(META(fd)))))
+    if (p3_fd_stat(p3v_index, fd, &mine) == 0 && is_same(found, &mine) &&
+        (S_ISFIFO(found->st_mode) || isatty(META(fd))))
       return fd;
   }
   return -1;
 }
 
 static int open_at(int directory, const char *path, int flags, mode_t mode) {
-  int saved = errno, named = p3_fd_named(path);
-  if (!is_stream(named))
-    named = stream_behind(directory, path, flags);
+  int saved = errno, named = p3_fd_named(path), number = named;
+  struct stat found = {0};
+  if (!is_stream(named)) {
+    found = look(directory, path, flags);
+    named = stream_behind(&found, flags);
+  }
   errno = saved;
   if (named >= 0)
     return open_stream(named, flags);
   char space[P3_FD_PATH];
   path = p3_fd_path(p3v_index, path, space);
-  int real = directory == AT_FDCWD ? open(path, flags, mode) : openat(REAL(directory), path, flags, mode);
-  int fd = NEW(real);
+  int from = directory == AT_FDCWD ? AT_FDCWD : REAL(directory), fd;
+  if (number < 0 && p3_fifo_is_common(p3v_index, &found, flags))
+    fd = p3_fifo_open(p3v_index, &found, from, path, flags);
+  else
+    fd = NEW(directory == AT_FDCWD ? open(path, flags, mode) : openat(from, path, flags, mode));
   if (fd >= 0 && fd <= 1)
     p3v_rebuffer(fd);
   return fd;

@@ -223,8 +223,31 @@ static FILE *open_cookie(int fd, const char *mode) {
   return file;
 }
 
+/* As open does it. Null, and errno: that failed. */
+static FILE *open_and_make(const char *path, const char *mode) {
+  int flags = p3v_mode_flags(mode);
+  int fd = flags < 0 ? -1 : SHIM(open)(path, flags, 0666);
+  FILE *file = fd < 0 ? NULL : SHIM(fdopen)(fd, mode);
+  if (fd >= 0 && !file) {
+    int error = errno;
+    p3_fd_close(p3v_index, fd);
+    errno = error;
+  }
+  return file;
+}
+
+static bool is_fifo(const char *path) {
+  struct stat stat_of;
+  int saved = errno;
+  bool is = !p3v_klee && stat(path, &stat_of) == 0 && S_ISFIFO(stat_of.st_mode);
+  errno = saved;
+  return is;
+}
+
 FILE *SHIM(fopen)(const char *path, const char *mode) {
   int named = p3_fd_named(path);
+  if (named < 0 && is_fifo(path))
+    return open_and_make(path, mode);
   if (p3_fd_is_captured(p3v_index, named) || p3_fd_is_logged(p3v_index, named)) {
     int flags = p3v_mode_flags(mode);
     int fd = flags < 0 ? -1 : SHIM(open)(path, flags, 0666);
