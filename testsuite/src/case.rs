@@ -484,6 +484,12 @@ impl<'a> Session<'a> {
                 self.bytes_differ(place, &what, alone, shown);
             }
         }
+        for (shown, alone) in shown.fifos.iter().zip(&alone.fifos) {
+            if shown != alone {
+                let what = format!("FIFO written as version {version}");
+                self.bytes_differ(place, &what, alone, shown);
+            }
+        }
     }
 
     /// The merge must fail as the case says, without leaving an output file.

@@ -40,6 +40,8 @@ pub struct Run {
     pub stdin: Stdin,
     pub stdout: Sink,
     pub stderr: Sink,
+    /// Pipes besides the standard streams.
+    pub pipes: Vec<Pipe>,
     pub env: Vec<(String, Vec<u8>)>,
     pub expect: Expect,
     /// Text that a failed check's line must contain, in pieces.
@@ -64,6 +66,19 @@ pub enum Stdin {
     File(Vec<u8>, u64),
     Pipe(Vec<u8>),
     Terminal(Vec<u8>),
+}
+
+/// A pipe whose other end is not the program's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pipe {
+    /// A FIFO with that name. Once the program has opened it somebody writes the contents and closes it.
+    Written(String, Vec<u8>),
+    /// A FIFO with that name and contents, which is open in both directions all the time.
+    Held(String, Vec<u8>),
+    /// A FIFO with that name, of which somebody reads what the program writes, once.
+    Read(String),
+    /// A descriptor that the program is started with.
+    Inherited(i32, Vec<u8>),
 }
 
 /// What standard output or standard error is.
@@ -126,6 +141,7 @@ impl Default for Run {
             stdin: Stdin::Null,
             stdout: Sink::Pipe,
             stderr: Sink::Pipe,
+            pipes: Vec::new(),
             env: Vec::new(),
             expect: Expect::None,
             check: None,
@@ -317,6 +333,17 @@ fn run_directive(run: &mut Run, key: &str, value: &str, directory: &Path) -> Res
         "stdin" => run.stdin = stdin(value, directory)?,
         "stdout" => run.stdout = sink(value)?,
         "stderr" => run.stderr = sink(value)?,
+        "fifo" | "fifo-held" | "fifo-read" | "pipe" => {
+            let (name, rest) = value.split_once(' ').unwrap_or((value, ""));
+            let contents = contents(rest, directory)?;
+            run.pipes.push(match key {
+                "fifo" => Pipe::Written(name.to_string(), contents),
+                "fifo-held" => Pipe::Held(name.to_string(), contents),
+                "fifo-read" if rest.is_empty() => Pipe::Read(name.to_string()),
+                "fifo-read" => bail!("fifo-read: a name only"),
+                _ => Pipe::Inherited(name.parse().context("pipe: a descriptor")?, contents),
+            });
+        }
         "env" => {
             for word in words(value)? {
                 let at = word
@@ -367,17 +394,10 @@ fn sink(value: &str) -> Result<Sink> {
     })
 }
 
-/// `null`, `closed`, or `file`, `pipe`, `tty` and the contents: words that are joined, each one text,
-/// `@FILE` or `N*TEXT`. `file+N` starts at offset N.
-fn stdin(value: &str, directory: &Path) -> Result<Stdin> {
-    let (kind, rest) = value.split_once(' ').unwrap_or((value, ""));
-    match kind {
-        "null" => return Ok(Stdin::Null),
-        "closed" => return Ok(Stdin::Closed),
-        _ => {}
-    }
+/// Words that are joined, each one text, `@FILE` or `N*TEXT`.
+fn contents(value: &str, directory: &Path) -> Result<Vec<u8>> {
     let mut contents = Vec::new();
-    for word in words(rest)? {
+    for word in words(value)? {
         if let Some(name) = word.strip_prefix(b"@") {
             let path = directory.join(String::from_utf8(name.to_vec())?);
             contents.extend(std::fs::read(&path).with_context(|| path.display().to_string())?);
@@ -388,6 +408,18 @@ fn stdin(value: &str, directory: &Path) -> Result<Stdin> {
             None => contents.extend(word),
         }
     }
+    Ok(contents)
+}
+
+/// `null`, `closed`, or `file`, `pipe`, `tty` and the contents. `file+N` starts at offset N.
+fn stdin(value: &str, directory: &Path) -> Result<Stdin> {
+    let (kind, rest) = value.split_once(' ').unwrap_or((value, ""));
+    match kind {
+        "null" => return Ok(Stdin::Null),
+        "closed" => return Ok(Stdin::Closed),
+        _ => {}
+    }
+    let contents = contents(rest, directory)?;
     let (kind, offset) = match kind.split_once('+') {
         Some((kind, offset)) => (kind, offset.parse().context("stdin: an offset")?),
         None => (kind, 0),
@@ -455,6 +487,23 @@ mod tests {
     }
 
     #[test]
+    fn pipes_have_names_or_numbers_and_contents() {
+        let case = parsed(
+            "//@ fifo: a \"b c\" 2*d\n//@ fifo-held: e f\n//@ fifo-read: g\n//@ pipe: 63 h\n",
+        )
+        .unwrap();
+        assert_eq!(
+            case.runs[0].pipes,
+            [
+                Pipe::Written("a".to_string(), b"b cdd".to_vec()),
+                Pipe::Held("e".to_string(), b"f".to_vec()),
+                Pipe::Read("g".to_string()),
+                Pipe::Inherited(63, b"h".to_vec()),
+            ]
+        );
+    }
+
+    #[test]
     fn unknown_and_misplaced_directives_are_rejected() {
         for text in [
             "//@ argz: a\n",
@@ -465,6 +514,8 @@ mod tests {
             "//@ args: \"a\n",
             "//@ versions: 1\n",
             "//@ versions: 3 17\n",
+            "//@ fifo-read: a b\n",
+            "//@ pipe: a b\n",
         ] {
             assert!(parsed(text).is_err(), "{text:?}");
         }

@@ -1,19 +1,20 @@
 //! Starts a program in given circumstances and records what it does.
 
-use crate::directives::{Run, Sink, Stdin};
+use crate::directives::{Pipe, Run, Sink, Stdin};
 use anyhow::{Context, Result};
 use p3_hunt::process::Status;
 use p3_passes::execute::kill_group;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// `argv[0]` of every run, alone or as a product.
@@ -26,6 +27,8 @@ const BEFORE: &[u8] = b"before\n";
 pub struct Observed {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// What the program wrote to FIFOs that somebody else reads, in their order.
+    pub fifos: Vec<Vec<u8>>,
     /// `exit N`, `signal NAME` or `timeout`.
     pub status: String,
 }
@@ -102,6 +105,8 @@ impl Place {
             }
         }
 
+        let others = Others::start(&self.directory.join("work"), &run.pipes)?;
+        let inherited = others.inherited();
         let stdout = self.sink(run.stdout, 1, &mut terminal, &mut closed)?;
         let stderr = match run.stderr {
             Sink::Stdout => Opened {
@@ -126,6 +131,9 @@ impl Place {
                     u32::MAX,
                     libc::CLOSE_RANGE_CLOEXEC,
                 );
+                for (from, to) in &inherited {
+                    libc::dup2(*from, *to);
+                }
                 let none = libc::rlimit {
                     rlim_cur: 0,
                     rlim_max: 0,
@@ -162,6 +170,7 @@ impl Place {
         let stderr = err.finish(deadline)?;
         // Children that outlived the program; there are usually none.
         kill_group(&child);
+        let fifos = others.finish()?;
         let stdout = match run.stdout {
             Sink::Append => stdout.strip_prefix(BEFORE).unwrap_or(&stdout).to_vec(),
             _ => stdout,
@@ -169,6 +178,7 @@ impl Place {
         Ok(Observed {
             stdout,
             stderr,
+            fifos,
             status: status_text,
         })
     }
@@ -224,6 +234,102 @@ impl Place {
             }
         })
     }
+}
+
+/// Those who are at the other ends of a run's pipes.
+#[derive(Default)]
+struct Others {
+    /// Who writes each FIFO, and who reads each.
+    writers: Vec<(PathBuf, JoinHandle<()>)>,
+    readers: Vec<(PathBuf, JoinHandle<std::io::Result<Vec<u8>>>)>,
+    /// Stays open.
+    _held: Vec<File>,
+    /// With the numbers that they get in the program.
+    inherited: Vec<(OwnedFd, i32)>,
+}
+
+impl Others {
+    /// Makes FIFOs in `directory`.
+    fn start(directory: &Path, pipes: &[Pipe]) -> Result<Self> {
+        let mut others = Others::default();
+        for description in pipes {
+            match description {
+                Pipe::Written(name, contents) => {
+                    let path = make_fifo(directory, name)?;
+                    let (place, contents) = (path.clone(), contents.clone());
+                    let write = move || {
+                        // The program may neither open it nor want everything.
+                        let opened = OpenOptions::new().write(true).open(place);
+                        let _ = opened.and_then(|mut fifo| fifo.write_all(&contents));
+                    };
+                    others.writers.push((path, thread::spawn(write)));
+                }
+                Pipe::Read(name) => {
+                    let path = make_fifo(directory, name)?;
+                    let place = path.clone();
+                    let read = move || std::fs::read(place);
+                    others.readers.push((path, thread::spawn(read)));
+                }
+                Pipe::Held(name, contents) => {
+                    let path = make_fifo(directory, name)?;
+                    let mut fifo = OpenOptions::new().read(true).write(true).open(path)?;
+                    fifo.write_all(contents)?;
+                    others._held.push(fifo);
+                }
+                Pipe::Inherited(number, contents) => {
+                    let (reader, writer) = pipe()?;
+                    let Feed { mut pipe, rest } = feed_pipe(writer.into(), contents)?;
+                    thread::spawn(move || pipe.write_all(&rest));
+                    // Above the numbers that the program gets.
+                    // SAFETY: duplicates a descriptor that is open; the duplicate is ours alone.
+                    let high = unsafe {
+                        let high = libc::fcntl(reader.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 256);
+                        anyhow::ensure!(high >= 0, "no descriptor for a pipe");
+                        OwnedFd::from_raw_fd(high)
+                    };
+                    others.inherited.push((high, *number));
+                }
+            }
+        }
+        Ok(others)
+    }
+
+    /// Real descriptors and what they become.
+    fn inherited(&self) -> Vec<(i32, i32)> {
+        let pair = |(fd, number): &(OwnedFd, i32)| (fd.as_raw_fd(), *number);
+        self.inherited.iter().map(pair).collect()
+    }
+
+    /// What was read from FIFOs. Nobody waits for the program any more.
+    fn finish(self) -> Result<Vec<Vec<u8>>> {
+        for (path, thread) in self.writers {
+            wake(&thread, OpenOptions::new().read(true), &path);
+        }
+        let mut read = Vec::new();
+        for (path, thread) in self.readers {
+            wake(&thread, OpenOptions::new().write(true), &path);
+            read.push(thread.join().expect("reads or fails")?);
+        }
+        Ok(read)
+    }
+}
+
+/// Opens the other end of a FIFO until the thread, which may be waiting for that, has ended.
+fn wake<T>(thread: &JoinHandle<T>, options: &mut OpenOptions, path: &Path) {
+    while !thread.is_finished() {
+        drop(options.custom_flags(libc::O_NONBLOCK).open(path));
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+fn make_fifo(directory: &Path, name: &str) -> Result<PathBuf> {
+    let path = directory.join(name);
+    let text = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: a string that ends.
+    if unsafe { libc::mkfifo(text.as_ptr(), 0o600) } != 0 {
+        return Err(std::io::Error::last_os_error()).context(path.display().to_string());
+    }
+    Ok(path)
 }
 
 /// What of a pipe's contents did not fit into it at once.
