@@ -373,7 +373,7 @@ void p3_marks_say(void);
 /* Between version 0 and another one; the offset of the first difference if they differ. */
 bool p3_mark_differs(const struct p3_mark *mark, int version);
 size_t p3_mark_difference(const struct p3_mark *mark, int version);
-/* The values of P3_INPUT_LOG and P3_INPUT_NAMES (or null): p3_named_bytes.h. */
+/* The values of P3_INPUT and P3_INPUT_NAMES (or null): p3_named_bytes.h. */
 void p3_marked_open(const char *path, const char *names);
 /* Instead of that: these bytes, which stay where they are. */
 void p3_marked_give(const void *bytes, size_t size);
