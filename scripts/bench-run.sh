@@ -26,12 +26,8 @@ corpus=$(corpus_dir "${1:-}")
 "$repository/scripts/corpus-coreutils.sh" -O 2 "$corpus" >/dev/null
 "$repository/scripts/corpus-sqlite.sh" -O 2 "$corpus" >/dev/null
 use_wllvm
-p3_ir=${P3_IR:-}
-if [ -z "$p3_ir" ]; then
-  (cd "$repository" && cargo build -q --release)
-  p3_ir=$repository/target/release/p3-ir
-fi
-json=$(realpath -m "$json") p3_ir=$(realpath "$p3_ir")
+use_p3_ir
+json=$(realpath -m "$json")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -10,7 +10,7 @@
 #   --only PART  merge (against llvm-link), size (of products) or growth; default: all
 #   --json FILE  default: target/bench.json
 #   DIR          the corpus (as for corpus-coreutils.sh, which is run if needed, as is corpus-sqlite.sh)
-# P3_MERGE_FLAGS are flags of merge, such as --no-weave.
+# P3_MERGE_FLAGS are flags of merge, such as --no-weave. P3_IR is the p3-ir to use instead of a release build of this one.
 . "$(dirname "$0")/corpus-lib.sh"
 
 case ${1:-} in
@@ -35,8 +35,7 @@ corpus=$(corpus_dir "${1:-}")
 "$repository/scripts/corpus-coreutils.sh" "$corpus" >/dev/null
 "$repository/scripts/corpus-sqlite.sh" "$corpus" >/dev/null
 use_wllvm
-(cd "$repository" && cargo build -q --release)
-p3_ir=$repository/target/release/p3-ir
+use_p3_ir
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -76,3 +76,13 @@ use_wllvm() {
   LLVM_COMPILER_PATH=$(llvm-config-16 --bindir)
   export PATH LLVM_COMPILER LLVM_COMPILER_PATH
 }
+
+# use_p3_ir: p3_ir is $P3_IR, or a release build of this repository.
+use_p3_ir() {
+  p3_ir=${P3_IR:-}
+  if [ -z "$p3_ir" ]; then
+    (cd "$repository" && cargo build -q --release) || exit 2
+    p3_ir=$repository/target/release/p3-ir
+  fi
+  p3_ir=$(realpath "$p3_ir")
+}

@@ -20,7 +20,9 @@
 #   workload   the same, one line that takes about a second
 #   old_without  (optional) a patch in debian/patches: without it and those after it the program is an old version, which
 #              is merged with the program as a pair of versions
-#   suite      (optional) runs the program's own tests in the build tree, prints "PASS NAME" or "FAIL NAME" lines
+#   suite      (optional) runs the program's own tests in the build tree, prints "PASS NAME" or "FAIL NAME" lines; puts
+#              $limit before what may hang: it ends after test_seconds, and has then failed
+#   test_seconds  (default: 300) of a test
 #
 # The bitcode is made at -O1. The plain program is made of the bitcode that is merged, at the level at which the product
 # is. The p3-ir is $P3_IR, or a release build; the table names the commit that it is of: $P3_IR_COMMIT, or the last one here
@@ -46,11 +48,7 @@ use_wllvm
 set +e
 helper=$repository/scripts/corpus-programs.py
 programs=$corpus/programs
-if [ -z "${P3_IR:-}" ]; then
-  (cd "$repository" && cargo build -q --release) || exit 2
-  P3_IR=$repository/target/release/p3-ir
-fi
-P3_IR=$(realpath "$P3_IR")
+use_p3_ir
 sources=(Cargo.toml Cargo.lock src passes hunt runtime)
 if [ -z "${P3_IR_COMMIT:-}" ]; then
   P3_IR_COMMIT=$(git -C "$repository" log -1 --format=%h -- "${sources[@]}")
@@ -87,11 +85,20 @@ configure_and_make() {
   configure --disable-dependency-tracking $configure_flags && make_quietly "$@"
 }
 
+# limit_tests: the script with which automake runs each test limits it
+limit_tests() {
+  local driver
+  for driver in build-aux/test-driver config/test-driver; do
+    [ ! -e $driver ] || sed -i "s/^\"\$@\" *>/$limit &/" $driver
+  done
+}
+
 # make_check SECONDS ARGUMENT...: the program's own make check
 make_check() {
   local seconds=$1
   shift
-  timeout "$seconds" make -s CC=clang-16 AUTOCONF=: AUTOMAKE=: ACLOCAL=: AUTOHEADER=: MAKEINFO=: check "$@"
+  limit_tests
+  timeout -k 10 "$seconds" make -s CC=clang-16 AUTOCONF=: AUTOMAKE=: ACLOCAL=: AUTOHEADER=: MAKEINFO=: check "$@"
 }
 
 make_quietly() {
@@ -141,7 +148,7 @@ link_plain() {
 link_product() {
   mkdir -p "$out/$1"
   opt-16 -passes=verify -disable-output "$out/$1.bc" &&
-    "$P3_IR" build "$out/$1.bc" -o "$out/$1/$name" -- "-O$code" -w "$programs/defaults.c" $libraries
+    "$p3_ir" build "$out/$1.bc" -o "$out/$1/$name" -- "-O$code" -w "$programs/defaults.c" $libraries
 }
 
 # run_suite WHICH: the program's own tests with the executable of $out/WHICH. They run in the build tree, whose path stands
@@ -173,10 +180,10 @@ takes() {
 # one PROGRAM: everything, in a shell of its own
 one() (
   program=$1 package=$1 libraries= configure_flags=--disable-nls
-  binary=$program name= old_without=
+  binary=$program name= old_without= test_seconds=300
   build() { configure_and_make; }
   . "$repository/scripts/programs/$program.sh"
-  name=${name:-$(basename "$binary")}
+  name=${name:-$(basename "$binary")} limit="timeout -k 10 $test_seconds"
   out=$programs/$program
   mkdir -p "$out"
   rm -f "$out/result.json"
@@ -189,7 +196,7 @@ one() (
   if takes merge || [ ! -e "$out/product/$name" ]; then
     echo "$program: merge"
     step link link_plain alone plain || return 1
-    step merge python3 "$helper" merge "$out" "$P3_IR" plain plain product || return 1
+    step merge python3 "$helper" merge "$out" "$p3_ir" plain plain product || return 1
     step compile link_product product || return 1
   fi
   if takes samples; then
@@ -219,10 +226,10 @@ pair() {
   rm -f "$out/pair-result.json"
   [ -e "$out/old.bc" ] || step pair-build build_bitcode old-build old || return 1
   step pair-link link_plain old old || return 1
-  step pair-merge python3 "$helper" merge "$out" "$P3_IR" old plain pair || return 1
+  step pair-merge python3 "$helper" merge "$out" "$p3_ir" old plain pair || return 1
   step pair-compile link_product pair || return 1
   python3 "$helper" samples "$out" old alone pair "$programs/inputs"
-  step pair-align python3 "$helper" pair "$out" "$P3_IR" "$program" "$old_without"
+  step pair-align python3 "$helper" pair "$out" "$p3_ir" "$program" "$old_without"
 }
 
 # Tests may clear the environment, so the product knows by itself what it stands in for.

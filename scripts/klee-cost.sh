@@ -13,6 +13,7 @@
 #   --json FILE  default: target/klee-cost.json
 #   --bytes N    of the has-digit pair (default 8, which takes minutes as compiled; 5 takes seconds)
 #   DIR          the corpus (as for corpus-coreutils.sh, which is run if needed)
+# P3_IR is the p3-ir to use instead of a release build of this one.
 . "$(dirname "$0")/corpus-lib.sh"
 
 json=$repository/target/klee-cost.json bytes=8
@@ -28,8 +29,7 @@ command -v klee >/dev/null || die "klee is not on PATH"
 need clang-16=clang-16 python3=python3
 corpus=$(corpus_dir "${1:-}")
 "$repository/scripts/corpus-coreutils.sh" "$corpus" >/dev/null
-(cd "$repository" && cargo build -q --release)
-p3_ir=$repository/target/release/p3-ir
+use_p3_ir
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -12,7 +12,7 @@ echo 'a[1]=2; a[3]=4; define s(*x[]) { x[1]=9; return (x[3]); }; s(a[]); a[1]' |
 echo 'for (i = 0; i < 20; i++) { if (i % 3) continue; print i, " "; }; print "\n"' | bc
 echo '1/0; 2+2; (' | bc
 echo 'while (1) { if (++n > 9) break; }; n; halt; 7' | bc
-echo 'read()+1; 5' | bc
+echo 'x = read(); x + 1' >r.b; printf '41\n7*6\n' | bc r.b
 bc short
 bc -s nosuch
 echo 'last; 4; last*2; length(123.456); scale(1.25)' | bc -w
@@ -22,10 +22,12 @@ END
 }
 
 suite() {
-  local file output # a test prints what it has computed: the sum of that becomes part of its name
+  local file output status # a test prints what it has computed: the sum of that becomes part of its name
+  echo 'b = 10; l = 11; i = 10' >limits.b # checklib.b takes one scale then, not six
   for file in Test/*.b; do
-    output=$(timeout 1800 bc/bc -l "$file" </dev/null 2>&1)
-    result "$(basename "$file") $(cksum <<<"$?$output")" test -n "$output"
+    output=$($limit bc/bc -l limits.b "$file" </dev/null 2>&1)
+    status=$?
+    result "$(basename "$file") $(cksum <<<"$status$output")" test $status = 0
   done
 }
 

@@ -18,7 +18,7 @@ END
 }
 
 suite() {
-  make_check 3600 -C test >check.log 2>&1
+  make_check 3600 -C test VALGRIND="$limit" >check.log 2>&1
   cat check.log >&2
   local name
   for name in $(grep -E '^[a-z0-9_]+$' check.log | sort -u); do

@@ -1,3 +1,5 @@
+test_seconds=1800 # list-big has 4 GiB
+
 samples() {
   cat <<'END'
 gzip -1 <text

@@ -35,10 +35,10 @@ suite() {
   local name
   for name in jq onig base64 optional; do
     [ -e tests/$name.test ] || continue
-    result "$name.test" sh -c "timeout 1800 ./jq -L tests/modules --run-tests tests/$name.test"
+    result "$name.test" sh -c "$limit ./jq -L tests/modules --run-tests tests/$name.test"
   done
-  result shtest env NO_VALGRIND=1 timeout 1800 sh tests/shtest
-  result utf8test env NO_VALGRIND=1 timeout 1800 sh tests/utf8test
+  result shtest env NO_VALGRIND=1 $limit sh tests/shtest
+  result utf8test env NO_VALGRIND=1 $limit sh tests/utf8test
 }
 
 workload() { echo 'for i in 1 2 3 4; do jq -n "[range(60000) | {a: ., b: (. * 7 % 1001 | tostring)}] | group_by(.b) | map(length) | add"; done'; }

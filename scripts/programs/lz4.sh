@@ -24,4 +24,12 @@ lz4 -dc nosuch
 END
 }
 
+suite() {
+  local test
+  ln -sf ../lz4 programs/lz4
+  for test in basic multiple multiple-legacy frame-concatenation testmode contentSize dict opt-parser sparse skippable; do
+    result "$test" $limit make -s -C tests CC=clang-16 CFLAGS="-O1 -w" "test-lz4-$test"
+  done
+}
+
 workload() { echo 'for i in 1 2 3; do lz4 -9 -c $INPUTS/large >out; lz4 -dc out; done'; }

@@ -17,4 +17,6 @@ minigzip -d nosuch
 END
 }
 
+suite() { result 'hello world' $limit sh -c 'test "$(echo hello world | ./minigzip | ./minigzip -d)" = "hello world"'; }
+
 workload() { echo 'minigzip <$INPUTS/large >out; minigzip -d <out'; }

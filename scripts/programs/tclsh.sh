@@ -25,7 +25,7 @@ END
 suite() {
   local file
   for file in expr-old list lindex string regexp proc set while switch split join format scan incr if for foreach append dict concat; do
-    result "$file" sh -c "cd tests && TCL_LIBRARY=../library timeout 1800 ../unix/tclsh $file.test 2>&1 | tee /dev/stderr | grep -q 'Failed.0\b'"
+    result "$file" sh -c "cd tests && TCL_LIBRARY=../library $limit ../unix/tclsh $file.test 2>&1 | tee /dev/stderr | grep -q 'Failed.0\b'"
   done
 }
 

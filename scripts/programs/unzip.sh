@@ -43,6 +43,15 @@ unzip -hh
 END
 }
 
+suite() { # what unix/Makefile's check does with unzip alone
+  export TZ=CET
+  result extraction $limit ./unzip -bo testmake.zip testmake.zipinfo
+  result zipinfo sh -c "$limit ./unzip -Z testmake.zip | diff - testmake.zipinfo"
+  result exdir $limit ./unzip -bo testmake.zip -d testun notes
+  result notes sh -c "$limit ./unzip -p testmake.zip notes | diff - testun/notes"
+  result quiet sh -c "$limit ./unzip -boq testmake.zip notes -d testun && ls testun/notes"
+}
+
 workload() {
   echo 'python3 -c "import zipfile, sys; a = zipfile.ZipFile(sys.argv[2], chr(119), 8); a.write(sys.argv[1])" $INPUTS/large a.zip; for i in 1 2 3 4 5 6 7 8; do unzip -p a.zip; unzip -tq a.zip; done >/dev/null'
 }
