@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 
+REPOSITORY = str(pathlib.Path(__file__).resolve().parent.parent) + "/"  # left out of what is said of samples
 SAMPLE_SECONDS = 60
 RUNS = 3
 
@@ -102,7 +103,7 @@ def samples(out, first, second, product_directory, inputs):
             product = observe(command, out / "directory", inputs, environment(out, product_directory, shown))
             wrong = [kind for kind in plain if plain[kind] != product[kind]]
             if wrong:
-                failures.append({"command": command, "version": shown, "differs": wrong})
+                failures.append({"command": command.replace(REPOSITORY, ""), "version": shown, "differs": wrong})
                 print(f"  DIFFERS as version {shown}: {command}: {', '.join(wrong)}"
                       f" (status {plain['status']}, {product['status']}; {product['stderr'][-200:]})")
             else:
@@ -315,10 +316,9 @@ def suite_column(suite, commit):
 
 
 def sample_notes(name, samples):
-    """One line for each sample on which the product differs; paths without where this repository is."""
-    repository = str(pathlib.Path(__file__).resolve().parent.parent)
-    return [f"- {name}, sample as version {failure['version']}: `{failure['command'].replace(repository + '/', '')}`: "
-            f"{', '.join(failure['differs'])}" for failure in samples["failures"]]
+    """One line for each sample on which the product differs."""
+    return [f"- {name}, sample as version {failure['version']}: `{failure['command']}`: {', '.join(failure['differs'])}"
+            for failure in samples["failures"]]
 
 
 def program_row(r, kept):
@@ -430,7 +430,10 @@ some the two differ.
 ## Differences and failures
 
 Versions share the file system: where a program itself makes, removes or appends to files, version 2 finds what version 1
-has done. A hard limit of descriptors holds for the process with all versions in it (patch's `deep-directories` sets 32).
+has done (patch's `...reject-files`, tclsh's `exec`, `fCmd`, `ioCmd`). They sleep one after the other: the time that one
+has slept passes for all (tclsh's `event`, `timer`). A hard limit of descriptors holds for the process with all versions in
+it (patch's `deep-directories` sets 32). Before commit 6820ae3 they did not all read what came through a named FIFO (patch's
+`fifo`).
 
 {notes}
 

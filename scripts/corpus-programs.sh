@@ -22,7 +22,7 @@
 #              is merged with the program as a pair of versions
 #   suite      (optional) runs the program's own tests in the build tree, prints "PASS NAME" or "FAIL NAME" lines; puts
 #              $limit before what may hang: it ends after test_seconds, and has then failed
-#   test_seconds  (default: 300) of a test
+#   test_seconds  (default: 600) of a test
 #
 # The bitcode is made at -O1. The plain program is made of the bitcode that is merged, at the level at which the product
 # is. The p3-ir is $P3_IR, or a release build; the table names the commit that it is of: $P3_IR_COMMIT, or the last one here
@@ -180,7 +180,7 @@ takes() {
 # one PROGRAM: everything, in a shell of its own
 one() (
   program=$1 package=$1 libraries= configure_flags=--disable-nls
-  binary=$program name= old_without= test_seconds=300
+  binary=$program name= old_without= test_seconds=600
   build() { configure_and_make; }
   . "$repository/scripts/programs/$program.sh"
   name=${name:-$(basename "$binary")} limit="timeout -k 10 $test_seconds"
