@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 REPOSITORY = str(pathlib.Path(__file__).resolve().parent.parent) + "/"  # left out of what is said of samples
-SAMPLE_SECONDS = 60
+SAMPLE_SECONDS = 300
 RUNS = 3
 
 
