@@ -267,7 +267,7 @@ struct p3_log {
   int flags;                     /* F_GETFL, without O_NONBLOCK */
   struct p3_log_shared *shared;  /* null: ends of file are not kept */
   _Atomic pid_t reader;          /* the thread that reads from the real descriptor, 0: none */
-  _Atomic int busy;              /* threads that read */
+  _Atomic int busy;              /* threads that read, or open it */
 };
 #define P3_INPUT_LOG 0 /* the number of standard input's */
 #define P3_LOGS 64

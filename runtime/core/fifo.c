@@ -179,17 +179,19 @@ static int same_again(const struct stat *fifo, int flags) {
   return log->real >= 0 && !log->is_over ? newest : -1;
 }
 
-/* The version has opened it. With the lock. */
+/* The version has opened it, and has no descriptor yet: until it has one the log is busy, since a version that closes
+ * its own meanwhile would find nobody who needs the log. With the lock. */
 static void join(int version, int number, int flags) {
   struct p3_log *log = p3_logs[number];
+  atomic_fetch_add(&log->busy, 1);
   if (++log->opens[version] > log->most)
     log->most = log->opens[version];
   log->shared->nonblock[version] = flags & O_NONBLOCK;
 }
 
-/* `real`: the version's own, which is used up; -1: it has not opened the FIFO itself. */
+/* After join. `real`: the version's own, which is used up; -1: it has not opened the FIFO itself. */
 static int descriptor(int version, int number, int flags, int real) {
-  const struct p3_log *log = p3_logs[number];
+  struct p3_log *log = p3_logs[number];
   int command = flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD;
   if (real >= 0 && !needs_real(log, version)) {
     close(real);
@@ -198,9 +200,13 @@ static int descriptor(int version, int number, int flags, int real) {
   if (real < 0)
     real = needs_real(log, version) ? fcntl(log->real, command, 3)
                                     : open("/dev/null", O_WRONLY | (flags & O_CLOEXEC));
-  int fd = p3_fd_install_log(version, real, number);
-  if (fd < 0)
-    p3_log_left(version, number);
+  int fd = p3_fd_install_log(version, real, number), error = errno;
+  struct p3_guard guard;
+  p3_lock(&guard);
+  atomic_fetch_sub(&log->busy, 1);
+  review(number);
+  p3_unlock(&guard);
+  errno = error;
   return fd;
 }
 
