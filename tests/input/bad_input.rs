@@ -551,7 +551,7 @@ fn symbols_that_the_runtime_has() {
 fn processor_features_that_llvm_does_not_know_are_left_out() {
     let scratch = Scratch::with_program();
     scratch.sh("clang-16 -S -emit-llvm main.c
-         sed 's/+cx8/+cx8,+later,sse9/' main.ll > later.ll");
+         sed 's/+cx8/+cx8,+later,sse9/; s/\"tune-cpu\"=\"generic\"/\"tune-cpu\"=\"generis\"/' main.ll > later.ll");
     let output = scratch.merge(&[
         "later.ll+helper.bc",
         "main.bc+helper.bc",
@@ -560,10 +560,12 @@ fn processor_features_that_llvm_does_not_know_are_left_out() {
     ]);
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
-        "p3-ir: warning: later.ll: processor features that LLVM does not know, ignored: +later, sse9\n"
+        "p3-ir: warning: later.ll: processor features that LLVM does not know, ignored: +later, sse9, \
+         tuning for generis\n"
     );
     let attributes = scratch.sh("llvm-dis-16 product.bc -o - | grep target-features");
-    assert!(attributes.contains("+cx8") && !attributes.contains("later"));
+    assert!(attributes.contains("+cx8") && attributes.contains("\"generic\""));
+    assert!(!attributes.contains("later") && !attributes.contains("generis"));
 }
 
 #[test]

@@ -161,8 +161,9 @@ fn take_message(raw: *mut c_char) -> Option<String> {
     }
 }
 
-/// Takes features of processors that LLVM does not know, and ignores with a message each time that it sees one, out
-/// of the functions of an x86_64 module. Returns them. LLVM prints its messages once more.
+/// Takes features of processors and processors to tune for that LLVM does not know, and ignores with a message each
+/// time that it sees one, out of the functions of an x86_64 module. Returns them. LLVM prints some of its messages once
+/// more.
 pub(crate) fn drop_unknown_features(module: &Module) -> Result<Option<String>, String> {
     if !is_for_x86_64(module) {
         return Ok(None);

@@ -141,8 +141,9 @@ LLVMValueRef p3_find_bad_processor(LLVMModuleRef M, LLVMTargetMachineRef Machine
   return nullptr;
 }
 
-// Takes words that are no features of the target out of the functions' attributes. Returns them, each once, to be
-// disposed of as a message, or null if there are none. LLVM prints a line for each.
+// Takes words that are no features of the target out of the functions' attributes, and the attribute that names a
+// processor to tune for if there is no such processor. Returns all of these, each once, to be disposed of as a message,
+// or null if there are none. LLVM prints a line for each feature.
 char *p3_drop_unknown_features(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
   auto *TM = reinterpret_cast<TargetMachine *>(Machine);
   StringRef Triple = TM->getTargetTriple().str();
@@ -172,6 +173,12 @@ char *p3_drop_unknown_features(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
     erase_if(Words, [&](StringRef Word) { return !IsKnown(Word); });
     if (Words.size() != All)
       F.addFnAttr("target-features", join(Words, ","));
+    StringRef Tuned = F.getFnAttribute("tune-cpu").getValueAsString();
+    if (!Tuned.empty() && !TM->getMCSubtargetInfo()->isCPUStringValid(Tuned)) {
+      if (Known.try_emplace(("tune-cpu=" + Tuned).str()).second)
+        Dropped += (Dropped.empty() ? "" : ", ") + ("tuning for " + Tuned).str();
+      F.removeFnAttr("tune-cpu");
+    }
   }
   return Dropped.empty() ? nullptr : LLVMCreateMessage(Dropped.c_str());
 }
