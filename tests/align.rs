@@ -441,3 +441,12 @@ fn what_cannot_be_shown_is_said() {
     );
     fails(&["a.bc", "a.bc", "--map", "x"], "OLD=NEW");
 }
+
+#[test]
+fn names_that_would_break_lines_are_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    let function = "define void @f() gc \"a\\00b\\0Ac\" {\n  ret void\n}\n";
+    fs::write(directory.path().join("odd.ll"), function).unwrap();
+    let table = text(&align(directory.path(), &["odd.ll", "odd.ll"]));
+    assert!(table.contains("1 functions: 1 woven, 0 changed"), "{table}");
+}

@@ -364,7 +364,14 @@ fn entry_functions_that_are_missing() {
     bad(
         &scratch,
         "uses.bc",
-        "uses.bc: entry function 'main' is only declared",
+        "uses.bc: entry function 'main' is not defined",
+    );
+    let copy = "define available_externally i32 @main() {\n  ret i32 0\n}\n";
+    scratch.write("copy.ll", copy);
+    bad(
+        &scratch,
+        "copy.ll",
+        "copy.ll: entry function 'main' is not defined",
     );
     let arguments = [
         "variable.bc",
@@ -566,6 +573,31 @@ fn processor_features_that_llvm_does_not_know_are_left_out() {
     let attributes = scratch.sh("llvm-dis-16 product.bc -o - | grep target-features");
     assert!(attributes.contains("+cx8") && attributes.contains("\"generic\""));
     assert!(!attributes.contains("later") && !attributes.contains("generis"));
+}
+
+#[test]
+fn module_flags_of_odd_types_are_left_out() {
+    let scratch = Scratch::with_program();
+    scratch.sh("clang-16 -S -emit-llvm main.c
+         sed 's/\"wchar_size\", i32 4/\"wchar_size\", i3 -4/; s/\"uwtable\", i32 2/\"uwtable\", i200 -1/' main.ll > odd.ll
+         grep -q i3 odd.ll && grep -q i200 odd.ll");
+    let output = scratch.merge(&["odd.ll+helper.bc", "main.bc+helper.bc", "-o", "product.bc"]);
+    assert!(output.status.success(), "{output:?}");
+    let flags = scratch.sh("llvm-dis-16 product.bc -o - | grep '^!.*\"'");
+    assert!(!flags.contains("i3 ") && !flags.contains("i200"), "{flags}");
+}
+
+#[test]
+fn names_of_garbage_collectors_that_llvm_cannot_write_down() {
+    let scratch = Scratch::with_program();
+    scratch.sh("clang-16 -S -emit-llvm main.c
+         sed '/^define.*@main/s/{$/gc \"a\\\\00b\\\\0Ac\" {/' main.ll > odd.ll");
+    let warning = "p3-ir: warning: odd.ll: garbage collectors' names that LLVM cannot write down, changed: of main\n";
+    let output = scratch.merge(&["odd.ll+helper.bc", "main.bc+helper.bc", "-o", "product.ll"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), warning);
+    assert!(scratch
+        .sh("llvm-as-16 product.ll -o -|llvm-dis-16")
+        .contains("gc \"a_b_c\""));
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod lengths;
 mod objects;
 mod shape;
 
-use crate::llvm::{self, Context, Module, Value};
+use crate::llvm::{self, Context, Linkage, Module, Value};
 use crate::{Error, Result};
 use inkwell::llvm_sys::LLVMTypeKind;
 use lengths::Choice;
@@ -109,13 +109,14 @@ fn find(module: &Module, file: &str, names: &[String]) -> Result<Value> {
         let function = global
             .strip_to_function()
             .ok_or_else(|| Error::bad_input(file, format!("'{name}' is not a function")))?;
-        if !function.is_declaration() {
+        // An `available_externally` one is a copy of what another file defines.
+        if !function.is_declaration() && function.linkage() != Linkage::AvailableExternally {
             return Ok(function);
         }
         found = found.or(Some(name));
     }
     let reason = match found {
-        Some(name) => format!("entry function '{name}' is only declared"),
+        Some(name) => format!("entry function '{name}' is not defined"),
         None => format!("no entry function '{}'", names.join("' or '")),
     };
     Err(Error::bad_input(file, reason))

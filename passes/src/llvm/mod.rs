@@ -16,10 +16,11 @@ pub(crate) use builder::{append_block, Builder};
 pub(crate) use debug::{encoding, tag, DebugType, Location, Node};
 pub(crate) use inspect::Place;
 pub(crate) use module::{
-    add_function, add_global, aliases, check_assembly, check_processors, complete_target,
-    drop_name_escapes, drop_unknown_features, flatten_aliases, functions, global_named, globals,
-    huge_vector, ifuncs, link, module_asm, normal_triple, parse, prepare_flags, release,
-    run_passes, set_module_asm, size_of, source_file, variables, verify, Linker, Types,
+    add_function, add_global, aliases, check_assembly, check_processors, clean_collector_names,
+    complete_target, drop_name_escapes, drop_unknown_features, flatten_aliases, functions,
+    global_named, globals, huge_vector, ifuncs, link, module_asm, normal_triple, parse,
+    prepare_flags, release, run_passes, set_module_asm, size_of, source_file, variables, verify,
+    Linker, Types,
 };
 pub(crate) use value::*;
 

@@ -29,6 +29,7 @@ extern "C" {
         module: LLVMModuleRef,
         machine: LLVMTargetMachineRef,
     ) -> *mut c_char;
+    fn p3_clean_collector_names(module: LLVMModuleRef) -> *mut c_char;
     fn p3_find_assembly_error(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> *mut c_char;
     fn p3_find_huge_vector(module: LLVMModuleRef, most: u64) -> LLVMValueRef;
     fn p3_flatten_aliases(module: LLVMModuleRef);
@@ -172,6 +173,12 @@ pub(crate) fn drop_unknown_features(module: &Module) -> Result<Option<String>, S
     // SAFETY: both handles are valid; the machine is for the module's target.
     let dropped = unsafe { p3_drop_unknown_features(module.as_mut_ptr(), machine.as_mut_ptr()) };
     Ok(take_message(dropped))
+}
+
+/// Takes characters that would break the module's text out of the names of garbage collectors. Returns the functions that
+/// had such a name.
+pub(crate) fn clean_collector_names(module: &Module) -> Option<String> {
+    take_message(unsafe { p3_clean_collector_names(module.as_mut_ptr()) })
 }
 
 /// Whether LLVM's assembler takes the file-level assembly of an x86_64 module; the error is its first one.

@@ -109,7 +109,7 @@ void p3_keep_module_flags(LLVMModuleRef M, const char *const *Keep, const uint32
     for (size_t I = 0; I < Count; I++)
       if (E.Key->getString() == Keep[I]) {
         auto *Value = mdconst::dyn_extract<ConstantInt>(E.Val);
-        if (!Value || (Behaviors[I] == Module::Error && Value->getZExtValue() != 4))
+        if (!Value || Value->getType() != Ty || (Behaviors[I] == Module::Error && Value->getZExtValue() != 4))
           continue;
         Metadata *Ops[] = {ConstantAsMetadata::get(ConstantInt::get(Ty, Behaviors[I])), E.Key, E.Val};
         Kept.push_back(MDNode::get(Mod->getContext(), Ops));
@@ -181,6 +181,23 @@ char *p3_drop_unknown_features(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
     }
   }
   return Dropped.empty() ? nullptr : LLVMCreateMessage(Dropped.c_str());
+}
+
+// Puts an underscore for every character of the names of garbage collectors that would break the module's text: LLVM
+// writes these names as they are. Returns the functions concerned, to be disposed of as a message, or null.
+char *p3_clean_collector_names(LLVMModuleRef M) {
+  std::string Changed;
+  for (Function &F : *unwrap(M)) {
+    if (!F.hasGC())
+      continue;
+    std::string Name = F.getGC();
+    std::replace_if(Name.begin(), Name.end(), [](char C) { return !isPrint(C) || C == '"' || C == '\\'; }, '_');
+    if (Name == F.getGC())
+      continue;
+    F.setGC(Name);
+    Changed += (Changed.empty() ? "" : ", ") + F.getName().str();
+  }
+  return Changed.empty() ? nullptr : LLVMCreateMessage(Changed.c_str());
 }
 
 // Assembles the file-level assembly for nothing. Returns the first error, to be disposed of as a message, or null.

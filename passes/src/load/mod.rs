@@ -501,12 +501,11 @@ impl<'ctx> Loader<'_, 'ctx> {
         self.observe.reading(&label, data.len());
         let result = self.read(data, &label, explain);
         self.observe.read();
-        let (module, unknown_features) = result?;
-        self.loaded.warnings.extend(unknown_features.map(|names| {
-            one_line(&format!(
-                "{label}: processor features that LLVM does not know, ignored: {names}"
-            ))
-        }));
+        let (module, notes) = result?;
+        let notes = notes.into_iter();
+        self.loaded
+            .warnings
+            .extend(notes.map(|note| one_line(&format!("{label}: {note}"))));
         let part = Part {
             module,
             place: label,
@@ -523,7 +522,7 @@ impl<'ctx> Loader<'_, 'ctx> {
         data: &[u8],
         label: &str,
         explain: impl Fn(&str, &Message) -> Error,
-    ) -> Result<(Module<'ctx>, Option<String>)> {
+    ) -> Result<(Module<'ctx>, Vec<String>)> {
         let internal = |reason: String| Error::internal("load", reason);
         let module = llvm::parse(self.context, data, BUFFER)
             .map_err(|text| explain(label, &Message::of(&text)))?;
@@ -535,7 +534,19 @@ impl<'ctx> Loader<'_, 'ctx> {
             return Err(Error::bad_input(label, reason));
         }
         llvm::complete_target(&module).map_err(internal)?;
-        let unknown_features = llvm::drop_unknown_features(&module).map_err(internal)?;
+        let mut notes = Vec::new();
+        let features = llvm::drop_unknown_features(&module).map_err(internal)?;
+        notes.extend(
+            features.map(|names| {
+                format!("processor features that LLVM does not know, ignored: {names}")
+            }),
+        );
+        let collected = llvm::clean_collector_names(&module);
+        notes.extend(collected.map(|functions| {
+            format!(
+                "garbage collectors' names that LLVM cannot write down, changed: of {functions}"
+            )
+        }));
         llvm::check_processors(&module).map_err(|reason| Error::bad_input(label, reason))?;
         llvm::check_assembly(&module)
             .map_err(|reason| Error::bad_input(label, format!("file-level assembly: {reason}")))?;
@@ -548,7 +559,7 @@ impl<'ctx> Loader<'_, 'ctx> {
         }
         llvm::flatten_aliases(&module);
         llvm::drop_name_escapes(&module);
-        Ok((module, unknown_features))
+        Ok((module, notes))
     }
 }
 
