@@ -10,7 +10,7 @@
 use crate::llvm::{append_block, Block, Builder, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 
-/// Rewrites every such branch of the function.
+/// Rewrites every such branch of the function, and removes blocks that only branch on.
 pub(super) fn branch_one_by_one(function: Value) {
     let predecessors = function.predecessors();
     for block in function.blocks() {
@@ -23,6 +23,7 @@ pub(super) fn branch_one_by_one(function: Value) {
             }
         }
     }
+    function.forward_blocks();
 }
 
 /// `differs ? exit : together`, and the branch in `together`.
@@ -72,25 +73,48 @@ impl SharedBranch {
         };
         // Phis behind the branch take the values of `together` from there still, or from a new block.
         let apart = otherwise.insert_on_edge_from(self.together, "together");
-        let yes = self.chain(self.branch, then, true);
+        let exits = self.exits();
+        let yes = self.chain(self.branch, [then, exits[0]], true);
         let Some(end) = apart.terminator() else {
             return;
         };
-        let no = self.chain(end, otherwise, false);
+        let no = self.chain(end, [otherwise, exits[1]], false);
         replace_branch(terminator, terminator, self.first, [yes, no]);
         if !self.differs.has_uses() {
             self.differs.erase_instruction();
         }
     }
 
+    /// Where versions go that differ, if the first one's condition is true and if it is false: where an exit leads that
+    /// only branches on that, else there.
+    fn exits(&self) -> [Block; 2] {
+        let start = self.exit.instructions().first().copied();
+        let Some(branch) = start.filter(|&start| condition(start) == Some(self.first)) else {
+            return [self.exit; 2];
+        };
+        let [then, otherwise] = branch.successors()[..] else {
+            return [self.exit; 2];
+        };
+        if then == otherwise {
+            return [self.exit; 2];
+        }
+        // What phis there take from the exit they take from a new block.
+        let exits = [then, otherwise].map(|next| match has_phis(next) {
+            true => next.insert_on_edge_from(self.exit, "exit"),
+            false => next,
+        });
+        replace_branch(branch, branch, self.first, exits);
+        exits
+    }
+
     /// Instead of `end`, the end of a block: to `target` if the others go where the first one goes, whose condition
-    /// is `value`, else to the exit. Returns the block where the first of the others is tested.
-    fn chain(&self, end: Value, target: Block, value: bool) -> Block {
+    /// is `value`, else to `exit`. Returns the block where the first of the others is tested.
+    fn chain(&self, end: Value, [target, exit]: [Block; 2], value: bool) -> Block {
         let ways = |on: Block, is_same: bool| {
             if value == is_same {
-                [on, self.exit]
+                [on, exit]
             } else {
-                [self.exit, on]
+                [exit, on]
             }
         };
         let location = self.location;

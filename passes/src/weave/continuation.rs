@@ -10,7 +10,7 @@
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
 use super::plan::{Exit, GroupId, Leave, Plan};
 use super::products::{build_return, Product, Products};
-use super::scaffold::ContinuationScaffold;
+use super::scaffold::{ContinuationScaffold, Field};
 use super::CONTINUATION;
 use crate::llvm::{self, Block, Builder, Module, Subprogram, Type, Types, Value};
 use crate::nodes::NodeId;
@@ -99,13 +99,12 @@ impl Continuation {
         // One address per field for the whole function: fields are used in many copies.
         let mut fields = Vec::new();
         for (k, member) in plan.members.iter().enumerate() {
-            let places = (0..member.slots.len()).map(|slot| {
-                let number = self.field(k, slot);
-                let field = builder.field(self.frame_type, parameters[0], number);
-                fields.push((number, field));
-                Place::Memory(field)
-            });
+            let addresses: Vec<Value> = (0..member.slots.len())
+                .map(|slot| builder.field(self.frame_type, parameters[0], self.field(k, slot)))
+                .collect();
+            let places = addresses.iter().copied().map(Place::Memory);
             copier.places.push(places.collect());
+            fields.push(addresses);
         }
         let copier = copier;
         let integer = Types::of_function(self.function).integer(32);
@@ -190,33 +189,23 @@ impl Continuation {
         let mut memory = state.resume.clone();
         memory.push(state.stop);
         memory.extend(state.results.iter().flatten().map(|(memory, _)| *memory));
-        let waiting = self.kept_while_waiting(plan, &parted, &meetings);
-        ContinuationScaffold {
+        let mut scaffold = ContinuationScaffold {
             function: self.function,
             memory,
-            fields: fields
-                .into_iter()
-                .map(|(number, address)| (number, address, waiting.contains(&number)))
-                .collect(),
+            fields: Vec::new(),
+        };
+        for (k, addresses) in fields.into_iter().enumerate() {
+            let homes = plan.homes(k, &kept_while_waiting(plan, k, &parted, &meetings));
+            let own = addresses.into_iter().zip(homes).enumerate();
+            scaffold
+                .fields
+                .extend(own.map(|(slot, (address, home))| Field {
+                    number: self.field(k, slot),
+                    address,
+                    home: home.map(|home| self.field(k, home)),
+                }));
         }
-    }
-
-    /// The fields of what a member may still need where it goes on after others have run.
-    fn kept_while_waiting(
-        &self,
-        plan: &Plan,
-        parted: &BTreeSet<Exit>,
-        meetings: &BTreeMap<GroupId, Block>,
-    ) -> HashSet<u32> {
-        let mut kept = HashSet::new();
-        for k in 0..plan.members.len() {
-            let parted = parted.iter().flat_map(|&exit| plan.live_at_exit(k, exit));
-            let met = meetings
-                .keys()
-                .flat_map(|&group| plan.live_at_meeting(k, group));
-            kept.extend(parted.chain(met).map(|slot| self.field(k, slot)));
-        }
-        kept
+        scaffold
     }
 
     /// All versions have stopped: they have all returned, or stand at the meeting point, or some of each.
@@ -284,6 +273,20 @@ impl Continuation {
         let builder = checks.compare_results(builder, copier.plan, forks, &versions, &results);
         build_return(&builder, product.ty.return_type(), &results);
     }
+}
+
+/// The slots of what member `k` may still need where it goes on after others have run.
+fn kept_while_waiting(
+    plan: &Plan,
+    k: usize,
+    parted: &BTreeSet<Exit>,
+    meetings: &BTreeMap<GroupId, Block>,
+) -> HashSet<usize> {
+    let parted = parted.iter().flat_map(|&exit| plan.live_at_exit(k, exit));
+    let met = meetings
+        .keys()
+        .flat_map(|&group| plan.live_at_meeting(k, group));
+    parted.chain(met).collect()
 }
 
 /// Sends member `k` to where it goes on alone.

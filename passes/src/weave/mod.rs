@@ -16,6 +16,7 @@ mod branches;
 mod continuation;
 mod emit;
 mod forks;
+mod frames;
 mod lockstep;
 mod lockstep_checks;
 mod model;

@@ -2,10 +2,11 @@
 //! live where a version may leave lock-step, and where the versions meet again.
 
 use crate::align::NodeMatch;
-use crate::llvm::Value;
+use crate::llvm::{Type, Value};
 use crate::nodes::{Graph, NodeId};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 /// Index of a group of matched nodes.
 pub(crate) type GroupId = usize;
@@ -206,10 +207,194 @@ impl Plan {
         phis.chain(live.copied())
     }
 
+    /// Per slot of member `k` that has to be kept, the one whose memory it can use, itself or a lower one: no two
+    /// values that are needed at the same time share any. Phis use that of what flows into them where that can be, so
+    /// that nothing has to be copied; then whatever can, so that there is less.
+    pub(crate) fn homes(&self, k: usize, kept: &HashSet<usize>) -> Vec<Option<usize>> {
+        self.members[k].homes(&self.graphs[k], kept)
+    }
+
     /// The group that these successors, one per member, form.
     pub(crate) fn group_of_targets(&self, targets: &[NodeId]) -> Option<GroupId> {
         let group = self.matched.group_of[0][targets[0]]?;
         (self.matched.groups[group] == targets).then_some(group)
+    }
+}
+
+impl MemberPlan {
+    /// See [`Plan::homes`].
+    fn homes(&self, graph: &Graph, kept: &HashSet<usize>) -> Vec<Option<usize>> {
+        let mut homes = Homes::new(graph, self, kept);
+        for phi in graph.nodes.iter().flat_map(|node| &node.phis) {
+            for (value, _) in phi.incoming() {
+                if let Some(&slot) = self.slot_of.get(&value) {
+                    homes.join(self.slot_of[phi], slot);
+                }
+            }
+        }
+        homes.join_any();
+        (0..self.slots.len())
+            .map(|slot| kept.contains(&slot).then(|| homes.of(slot)))
+            .collect()
+    }
+}
+
+/// Slots that share memory.
+struct Homes<'a> {
+    slots: &'a [Value],
+    kept: &'a HashSet<usize>,
+    /// A slot that shares its memory, or itself; following these leads to the home.
+    next: Vec<usize>,
+    /// Per home, when values are needed that stand there: from a time to before another one, in ascending order. Each
+    /// instruction of the function has two times, one when it reads and one when it writes, each node one more where
+    /// phis have been written, and one behind its terminator.
+    needed: Vec<Vec<Range<u32>>>,
+    /// The number of times.
+    times: u32,
+}
+
+impl<'a> Homes<'a> {
+    fn new(graph: &Graph, member: &'a MemberPlan, kept: &'a HashSet<usize>) -> Homes<'a> {
+        let slot_of = |value: &Value| {
+            let slot = member.slot_of.get(value).copied();
+            slot.filter(|slot| kept.contains(slot))
+        };
+        let mut needed: Vec<Vec<Range<u32>>> = vec![Vec::new(); member.slots.len()];
+        let mut start = 0;
+        for (id, node) in graph.nodes.iter().enumerate() {
+            let mut here: BTreeMap<usize, Range<u32>> = BTreeMap::new();
+            let mut need = |slot: usize, from: u32, time: u32| {
+                let range = here.entry(slot).or_insert(from..time);
+                range.end = range.end.max(time + 1);
+            };
+            for slot in node.phis.iter().filter_map(slot_of) {
+                need(slot, start, start);
+            }
+            let mut time = start;
+            for instruction in node.instructions.iter().chain(&node.terminator) {
+                time += 2;
+                for slot in instruction.operands().iter().filter_map(slot_of) {
+                    need(slot, start, time - 1);
+                }
+                if let Some(slot) = slot_of(instruction) {
+                    // What is allocated once is there before.
+                    let from = match is_static_alloca(*instruction) {
+                        true => start,
+                        false => time,
+                    };
+                    need(slot, from, time);
+                }
+            }
+            time += 1;
+            let after = member.live_after[id].iter();
+            for &slot in after.filter(|slot| kept.contains(slot)) {
+                need(slot, start, time);
+            }
+            for (slot, range) in here {
+                needed[slot].push(range);
+            }
+            start = time + 1;
+        }
+        Homes {
+            slots: &member.slots,
+            kept,
+            next: (0..member.slots.len()).collect(),
+            needed,
+            times: start,
+        }
+    }
+
+    fn of(&self, mut slot: usize) -> usize {
+        while self.next[slot] != slot {
+            slot = self.next[slot];
+        }
+        slot
+    }
+
+    /// Lets two slots share memory if they can.
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.of(one), self.of(other));
+        let may_share = one != other
+            && self.kept.contains(&one)
+            && self.kept.contains(&other)
+            && self.slots[one].ty() == self.slots[other].ty();
+        if may_share && are_disjoint(&self.needed[one], &self.needed[other]) {
+            let (home, other) = (one.min(other), one.max(other));
+            self.next[other] = home;
+            let mut all = std::mem::take(&mut self.needed[home]);
+            all.append(&mut self.needed[other]);
+            // Two ascending lists, which takes linear time.
+            all.sort_by_key(|range| range.start);
+            self.needed[home] = all;
+        }
+    }
+
+    /// Lets homes of equal type share memory, each with the first one that it can share with.
+    fn join_any(&mut self) {
+        /// So many are tried.
+        const TRIED: usize = 32;
+        let mut of_type: HashMap<Type, Vec<(usize, Times)>> = HashMap::new();
+        for slot in 0..self.slots.len() {
+            if self.next[slot] != slot || !self.kept.contains(&slot) {
+                continue;
+            }
+            let homes = of_type.entry(self.slots[slot].ty()).or_default();
+            let needed = &self.needed[slot];
+            let tried = homes.len().saturating_sub(TRIED);
+            let is_free = |taken: &Times| !needed.iter().any(|range| taken.meet(range));
+            let found = homes[tried..].iter().position(|(_, taken)| is_free(taken));
+            let at = found.map_or(homes.len(), |at| tried + at);
+            if at == homes.len() {
+                homes.push((slot, Times::none(self.times)));
+            }
+            let (home, taken) = &mut homes[at];
+            needed.iter().for_each(|range| taken.insert(range));
+            self.next[slot] = *home;
+        }
+    }
+}
+
+/// Whether no range of one ascending list meets one of another.
+fn are_disjoint(one: &[Range<u32>], other: &[Range<u32>]) -> bool {
+    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
+    while let (Some(a), Some(b)) = (one.peek(), other.peek()) {
+        if a.end <= b.start {
+            one.next();
+        } else if b.end <= a.start {
+            other.next();
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
+/// A set of times, a bit each.
+struct Times(Vec<u64>);
+
+impl Times {
+    fn none(count: u32) -> Times {
+        Times(vec![0; count as usize / 64 + 1])
+    }
+
+    /// The words that hold a range, and the range's bits in each.
+    fn words(range: &Range<u32>) -> impl Iterator<Item = (usize, u64)> {
+        let Range { start, end } = *range;
+        (start / 64..end.div_ceil(64)).map(move |word| {
+            let first = start.saturating_sub(word * 64);
+            let count = (end - word * 64).min(64) - first;
+            (word as usize, u64::MAX >> (64 - count) << first)
+        })
+    }
+
+    fn meet(&self, range: &Range<u32>) -> bool {
+        Times::words(range).any(|(word, bits)| self.0[word] & bits != 0)
+    }
+
+    fn insert(&mut self, range: &Range<u32>) {
+        for (word, bits) in Times::words(range) {
+            self.0[word] |= bits;
+        }
     }
 }
 
@@ -471,4 +656,122 @@ fn intervals(parent: &[Option<NodeId>]) -> Vec<(usize, usize)> {
         }
     }
     interval
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm;
+
+    /// The names of the values that share memory, in groups of two and more, if all are kept.
+    fn sharing(body: &str) -> Vec<Vec<String>> {
+        let context = llvm::new_context();
+        let text = format!(
+            "@alive = global i32 1\n\
+             declare i32 @next(i32)\n\
+             define i32 @f(i32 %n, i32 %m, i64 %w, i1 %c) {{\n{body}\n}}\n"
+        );
+        let module = llvm::parse(&context, text.as_bytes(), "test").unwrap();
+        let graph = Graph::of(llvm::global_named(&module, "f").unwrap());
+        let member = plan_member(&graph, llvm::global_named(&module, "alive").unwrap());
+        let kept = (0..member.slots.len()).collect();
+        let mut groups: HashMap<usize, Vec<String>> = HashMap::new();
+        for (slot, home) in member.homes(&graph, &kept).into_iter().enumerate() {
+            let home = home.expect("all are kept");
+            assert!(home <= slot);
+            let group = groups.entry(home).or_default();
+            group.push(member.slots[slot].name_text());
+        }
+        let mut groups: Vec<_> = groups.into_values().filter(|g| g.len() > 1).collect();
+        groups.iter_mut().for_each(|group| group.sort());
+        groups.sort();
+        groups
+    }
+
+    #[test]
+    fn phis_share_with_what_flows_into_them() {
+        let groups = sharing(
+            "entry:
+             br label %loop
+             loop:
+             %i = phi i32 [ %n, %entry ], [ %j, %on ]
+             %j = add i32 %i, 1
+             br i1 %c, label %on, label %out
+             on:
+             br label %loop
+             out:
+             ret i32 %j",
+        );
+        assert_eq!(groups, [["i", "j", "n"]]);
+    }
+
+    #[test]
+    fn a_phi_that_is_read_behind_its_next_value_does_not_share_with_it() {
+        let groups = sharing(
+            "entry:
+             br label %loop
+             loop:
+             %i = phi i32 [ %n, %entry ], [ %j, %loop ]
+             %j = add i32 %i, 1
+             %k = mul i32 %i, %j
+             br i1 %c, label %loop, label %out
+             out:
+             ret i32 %k",
+        );
+        assert_eq!(groups, [["i", "k", "n"]]);
+    }
+
+    #[test]
+    fn values_that_change_places_do_not_share() {
+        let groups = sharing(
+            "entry:
+             br label %loop
+             loop:
+             %a = phi i32 [ %n, %entry ], [ %b, %loop ]
+             %b = phi i32 [ %m, %entry ], [ %a, %loop ]
+             br i1 %c, label %loop, label %out
+             out:
+             %s = sub i32 %a, %b
+             ret i32 %s",
+        );
+        assert_eq!(groups, [vec!["a", "n", "s"], vec!["b", "m"]]);
+    }
+
+    #[test]
+    fn a_value_that_is_needed_behind_the_phi_does_not_share_with_it() {
+        let groups = sharing(
+            "entry:
+             br label %loop
+             loop:
+             %i = phi i32 [ %n, %entry ], [ %m, %loop ]
+             br i1 %c, label %loop, label %out
+             out:
+             %s = add i32 %i, %n
+             %t = add i32 %s, %m
+             ret i32 %t",
+        );
+        assert_eq!(groups, [["n", "t"]]);
+    }
+
+    #[test]
+    fn values_of_one_type_that_are_never_needed_together_share() {
+        let groups = sharing(
+            "entry:
+             %a = add i32 %n, 1
+             %l = add i64 %w, 1
+             br label %one
+             one:
+             %b = add i32 %a, 1
+             br label %two
+             two:
+             %d = add i32 %b, 1
+             br label %three
+             three:
+             %k = trunc i64 %l to i32
+             %e = add i32 %d, %k
+             ret i32 %e",
+        );
+        let (of_32, of_64) = (vec!["a", "b", "d", "e", "n"], vec!["l", "w"]);
+        assert_eq!(groups, [of_32, of_64]);
+    }
 }

@@ -6,12 +6,13 @@
 //!
 //! A frame's fields are used by one lock-step function, which only stores, and its continuation. Nobody else has its
 //! address. So a field that is not read while other versions run is as good as a local variable of the
-//! continuation, and what the continuation never reads need not be handed over.
+//! continuation, and what the continuation never reads need not be handed over. Values that are never needed at the same
+//! time share a field (`Plan::homes`).
 
-use super::branches;
+use super::{branches, frames};
 use crate::llvm::{append_block, Block, Builder, Types, Value};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// A product function that has been written but not cleaned up.
 pub(crate) struct Scaffold {
@@ -39,22 +40,33 @@ pub(crate) struct ContinuationScaffold {
     pub(super) function: Value,
     /// Allocas that only loads and stores use.
     pub(super) memory: Vec<Value>,
-    /// The frame's fields: number, address, and whether it keeps what a version needs after others have run.
-    pub(super) fields: Vec<(u32, Value, bool)>,
+    pub(super) fields: Vec<Field>,
+}
+
+/// A field of the frame, which only loads and stores of the continuation use.
+pub(super) struct Field {
+    pub(super) number: u32,
+    pub(super) address: Value,
+    /// The number of the field whose memory it uses, its own or a lower one. None: what it holds is not needed after
+    /// others have run.
+    pub(super) home: Option<u32>,
 }
 
 impl Scaffold {
     /// Brings the function and its continuation into their final form.
     pub(crate) fn remove(mut self) {
         if let Some(continuation) = self.continuation {
-            let read = continuation.remove();
+            let home_of = continuation.remove();
             for spill in &mut self.spills {
-                spill.fields.retain(|&(number, address)| {
-                    let is_read = read.contains(&number);
-                    if !is_read {
-                        erase_with_users(address);
-                    }
-                    is_read
+                spill.fields.retain_mut(|(number, address)| {
+                    let Some(&home) = home_of.get(number) else {
+                        erase_with_users(*address);
+                        return false;
+                    };
+                    let types = Types::of_function(self.function);
+                    address.set_operand(2, types.constant(32, u64::from(home)));
+                    *number = home;
+                    true
                 });
             }
         }
@@ -67,44 +79,46 @@ impl Scaffold {
 }
 
 impl ContinuationScaffold {
-    /// Returns the fields that are read.
-    fn remove(self) -> HashSet<u32> {
+    /// Returns the fields that have to be filled in: by their numbers, the number of the field that is used instead.
+    fn remove(self) -> HashMap<u32, u32> {
         let mut memory = self.memory;
-        let mut frame = Vec::new();
-        for (number, address, is_kept) in self.fields {
-            if is_kept {
-                frame.push((number, address));
-            } else if address.has_uses() {
-                memory.push(make_local(address));
-            } else {
-                address.erase_instruction();
+        let mut frame: BTreeMap<u32, Value> = BTreeMap::new();
+        let mut home_of = HashMap::new();
+        for field in self.fields {
+            let Some(home) = field.home else {
+                match field.address.has_uses() {
+                    true => memory.push(make_local(field.address)),
+                    false => field.address.erase_instruction(),
+                }
+                continue;
+            };
+            home_of.insert(field.number, home);
+            // A home stands before those that share it.
+            let address = *frame.entry(home).or_insert(field.address);
+            if address != field.address {
+                field.address.replace_all_uses_with(address);
+                field.address.erase_instruction();
             }
         }
         self.function.promote(&memory);
         self.function.merge_blocks();
-        let fields = frame.iter().map(|&(_, address)| address).collect();
-        forward_stores(self.function, &fields);
-        let mut read = HashSet::new();
-        for (number, address) in frame {
-            let loads = address.users().into_iter();
-            let loads = loads.filter(|user| user.opcode() == LLVMOpcode::LLVMLoad);
-            let (used, unused): (Vec<Value>, Vec<Value>) = loads.partition(|load| load.has_uses());
-            unused.into_iter().for_each(Value::erase_instruction);
-            if !used.is_empty() {
-                read.insert(number);
-            } else {
-                erase_with_users(address);
+        let addresses: Vec<Value> = frame.values().copied().collect();
+        let read = frames::simplify(self.function, &addresses);
+        home_of.retain(|_, home| read.contains(&frame[home]));
+        for address in addresses {
+            if !address.has_uses() {
+                address.erase_instruction();
             }
         }
         self.function.forward_blocks();
         branches::branch_one_by_one(self.function);
-        read
+        home_of
     }
 }
 
 /// So many ways out share code at most: every shared value has a phi with an operand of each, which LLVM's register
 /// allocator makes copies of.
-const MOST_SHARING: usize = 32;
+const MOST_SHARING: usize = 128;
 
 /// Lets ways out share their code where that is shorter. Values meet in phis there; what a way out does not need is
 /// undefined on its edge, so that nothing stays alive for it.
@@ -121,7 +135,7 @@ fn share_spills(function: Value, spills: Vec<Spill>) {
         // A shared value takes a phi, an address and a store; one of a way out's own only the last two.
         let is_shorter = 3 * new <= 2 * own + 4;
         // The phis' operands must not grow faster than what is stored.
-        let is_dense = (chunk.len() + 1) * (union.len() + new) <= 4 * (stored + own) + 64;
+        let is_dense = (chunk.len() + 1) * (union.len() + new) <= 8 * (stored + own) + 64;
         if !(is_shorter && is_dense) || chunk.len() == MOST_SHARING {
             share(function, &std::mem::take(&mut chunk), &union);
             union.clear();
@@ -247,74 +261,4 @@ fn erase_with_users(address: Value) {
         user.erase_instruction();
     }
     address.erase_instruction();
-}
-
-/// Replaces loads of fields by what has been stored or loaded on the only way to them.
-fn forward_stores(function: Value, fields: &HashSet<Value>) {
-    let predecessors = function.predecessors();
-    // A forest: the only way to a block leads through its parent.
-    let mut children: HashMap<Block, Vec<Block>> = HashMap::new();
-    let mut roots = Vec::new();
-    for block in function.blocks() {
-        match predecessors.get(&block).map(Vec::as_slice) {
-            Some(&[parent]) if parent != block => children.entry(parent).or_default().push(block),
-            _ => roots.push(block),
-        }
-    }
-    // What fields hold, and what they held before a block changed them.
-    let mut known: HashMap<Value, Value> = HashMap::new();
-    enum Step {
-        Enter(Block),
-        Restore(Vec<(Value, Option<Value>)>),
-    }
-    let mut work: Vec<Step> = roots.into_iter().map(Step::Enter).collect();
-    while let Some(step) = work.pop() {
-        let block = match step {
-            Step::Enter(block) => block,
-            Step::Restore(before) => {
-                for (field, value) in before.into_iter().rev() {
-                    match value {
-                        Some(value) => known.insert(field, value),
-                        None => known.remove(&field),
-                    };
-                }
-                continue;
-            }
-        };
-        let mut before = Vec::new();
-        for instruction in block.instructions() {
-            let address = match instruction.opcode() {
-                LLVMOpcode::LLVMLoad => instruction.operand(0),
-                LLVMOpcode::LLVMStore => instruction.operand(1),
-                _ => None,
-            };
-            let Some(field) = address.filter(|address| fields.contains(address)) else {
-                continue;
-            };
-            let holds = match instruction.opcode() {
-                LLVMOpcode::LLVMStore => {
-                    let stored = instruction.operand(0);
-                    if stored.is_some() && stored == known.get(&field).copied() {
-                        instruction.erase_instruction();
-                        continue;
-                    }
-                    stored
-                }
-                _ => match known.get(&field) {
-                    Some(&value) => {
-                        instruction.replace_all_uses_with(value);
-                        instruction.erase_instruction();
-                        continue;
-                    }
-                    None => Some(instruction),
-                },
-            };
-            if let Some(value) = holds {
-                before.push((field, known.insert(field, value)));
-            }
-        }
-        work.push(Step::Restore(before));
-        let next = children.remove(&block).unwrap_or_default();
-        work.extend(next.into_iter().map(Step::Enter));
-    }
 }
