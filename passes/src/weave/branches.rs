@@ -10,7 +10,8 @@
 use crate::llvm::{append_block, Block, Builder, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 
-/// Rewrites every such branch of the function, and removes blocks that only branch on.
+/// Rewrites every such branch of the function. Exits keep blocks of their own, though these only branch on: what phis
+/// take from an exit would else be moved into place before the branch, in unoptimised code, whether it is taken or not.
 pub(super) fn branch_one_by_one(function: Value) {
     let predecessors = function.predecessors();
     for block in function.blocks() {
@@ -23,7 +24,6 @@ pub(super) fn branch_one_by_one(function: Value) {
             }
         }
     }
-    function.forward_blocks();
 }
 
 /// `differs ? exit : together`, and the branch in `together`.

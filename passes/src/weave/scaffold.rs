@@ -236,7 +236,8 @@ pub(super) fn settle_activations(function: Value, members: usize) {
     for active in function.parameters().into_iter().take(members) {
         active.replace_all_uses_with(truth);
     }
-    function.forward_blocks();
+    // Not more than that: exits keep blocks of their own (`branches.rs`).
+    function.fold_branches();
 }
 
 /// Puts a local variable in the place of a field.
