@@ -6,7 +6,7 @@
 //! placed at: the iterated dominance frontier of the stores (Cytron et al., TOPLAS 1991), found here for all fields at
 //! once, a bit each.
 
-use crate::llvm::{Block, Value};
+use crate::llvm::{Block, Builder, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -24,6 +24,7 @@ pub(super) fn simplify(function: Value, fields: &[Value]) -> HashSet<Value> {
         flow.drop_unused_loads();
         let live = flow.live();
         if !flow.drop_dead_stores(&live) {
+            flow.load_once(fields);
             let entry = &live.at_start[0];
             return bits(entry).map(|field| fields[field]).collect();
         }
@@ -299,6 +300,28 @@ impl Flow {
         }
         dropped
     }
+
+    /// What nobody stores is loaded where its address is computed, if it is loaded more than once.
+    fn load_once(&mut self, fields: &[Value]) {
+        let mut loads: Vec<Vec<Value>> = vec![Vec::new(); fields.len()];
+        let mut changes = vec![false; fields.len()];
+        for access in self.accesses.iter().flatten() {
+            changes[access.field] |= access.is_store;
+            loads[access.field].push(access.instruction);
+        }
+        for ((&address, loads), changes) in fields.iter().zip(loads).zip(changes) {
+            let (false, [first, _, ..], Some(next)) =
+                (changes, &loads[..], address.next_instruction())
+            else {
+                continue;
+            };
+            let value = Builder::before(next).load(first.ty(), address);
+            for load in loads {
+                load.replace_all_uses_with(value);
+                load.erase_instruction();
+            }
+        }
+    }
 }
 
 fn successors_of(block: Block) -> Vec<Block> {
@@ -418,6 +441,28 @@ mod tests {
         ];
         assert_eq!(left, expected);
         assert_eq!(read, ["b"]);
+    }
+
+    #[test]
+    fn what_nobody_stores_is_loaded_once() {
+        let (left, read) = simplified(
+            "br i1 %c, label %l, label %r
+             l:
+             %x = load i32, ptr %a
+             call void @use(i32 %x)
+             ret void
+             r:
+             %y = load i32, ptr %a
+             call void @use(i32 %y)
+             ret void",
+        );
+        let expected = [
+            "%1 = load i32, ptr %a",
+            "call void @use(i32 %1)",
+            "call void @use(i32 %1)",
+        ];
+        assert_eq!(left, expected);
+        assert_eq!(read, ["a"]);
     }
 
     #[test]
