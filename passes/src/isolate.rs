@@ -13,6 +13,7 @@ use crate::libc::{self, Switch};
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Type, Types, Value};
 use crate::native::Natives;
 use crate::{runtime, size, Error, Result};
+use inkwell::llvm_sys::LLVMTypeKind;
 use std::collections::{HashMap, HashSet};
 
 /// The end of the names of program symbols that [`isolate`] has put out of the runtime's way.
@@ -212,13 +213,21 @@ fn build_entry(module: &Module, file: &str) -> Result<()> {
         )
     })?;
     let result = builder.call(function.value_type(), function, &arguments);
-    let status = if result.ty().integer_width().is_some() {
-        builder.integer_cast(result, integer, true)
-    } else {
-        integer.zero()
-    };
-    builder.ret(Some(status));
+    let is_signed = function.result_has_attribute("signext");
+    builder.ret(Some(status(&builder, result, integer, is_signed)));
     Ok(())
+}
+
+/// What the caller of a main with an odd result takes for the status, as the first register of a result has it.
+fn status(builder: &Builder, result: Value, integer: Type, is_signed: bool) -> Value {
+    match result.ty().kind() {
+        LLVMTypeKind::LLVMIntegerTypeKind => builder.integer_cast(result, integer, is_signed),
+        LLVMTypeKind::LLVMPointerTypeKind => builder.pointer_to_integer(result, integer),
+        LLVMTypeKind::LLVMStructTypeKind if result.ty().field_count() > 0 => {
+            status(builder, builder.extract_value(result, 0), integer, false)
+        }
+        _ => integer.zero(),
+    }
 }
 
 /// The arguments for `callee`, taken from the parameters (int, char **, char **) of `caller`.

@@ -25,6 +25,7 @@ pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) 
     let mut renamed: HashMap<String, String> = HashMap::new();
     let mut warnings = Vec::new();
 
+    use_ifuncs_by_their_names(module);
     let gathered = rename_sections(module, &prefix);
     for global in llvm::globals(module) {
         let full = global.name();
@@ -74,6 +75,20 @@ pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) 
         ));
     }
     warnings
+}
+
+/// Puts ifuncs in the place of their aliases: an alias that is local to its file is no ifunc to the linker, but the
+/// function that chooses.
+fn use_ifuncs_by_their_names(module: &Module) {
+    for alias in llvm::aliases(module) {
+        let mut target = alias.operand(0);
+        while let Some(next) = target.filter(|target| target.is_alias()) {
+            target = next.operand(0);
+        }
+        if let Some(ifunc) = target.filter(|target| target.is_ifunc()) {
+            alias.replace_all_uses_with(ifunc);
+        }
+    }
 }
 
 /// Whether the linker makes `__start_NAME` and `__stop_NAME` for a section of this name.

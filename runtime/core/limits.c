@@ -6,8 +6,8 @@
  * forked child really gets both.
  *
  * Memory is taken by instructions (a deeper stack) and by calls that never leave a version (malloc), between which
- * the process does not change hands. So a woven product starts again when a version lowers such a limit, and runs
- * its versions one after the other; a limit of the address space is raised by what is not the version's own. */
+ * the process does not change hands, and processor time by any code. So a woven product starts again when a version
+ * lowers such a limit, and runs its versions one after the other; a limit of the address space is raised by what is not the version's own. */
 #include "process.h"
 #include <errno.h>
 #include <stdint.h>
@@ -148,10 +148,10 @@ int p3_limit_set(int version, int resource, const struct rlimit *limit) {
     errno = EPERM;
     return -1;
   }
-  if (resource == RLIMIT_AS || resource == RLIMIT_DATA || resource == RLIMIT_STACK) {
+  if (resource == RLIMIT_AS || resource == RLIMIT_DATA || resource == RLIMIT_STACK || resource == RLIMIT_CPU) {
     struct rlimit real;
     if (p3_lockstep && getrlimit(resource, &real) == 0 && limit->rlim_cur < real.rlim_cur)
-      p3_rerun(P3_RERUN_MEMORY);
+      p3_rerun(P3_RERUN_LIMIT);
   }
   p3_enter(version);
   are_set = true;

@@ -197,7 +197,7 @@ void p3_rerun_child(pid_t real);
 enum {
   P3_RERUN_STALLED = 0, /* it ended, and the main thread does not get on */
   P3_RERUN_SHARED = -1, /* threads cannot have directories of their own */
-  P3_RERUN_MEMORY = -2, /* a version lowers how much memory the process may have */
+  P3_RERUN_LIMIT = -2, /* a version lowers how much memory or processor time the process may have */
 };
 void p3_rerun(int signal);
 /* Why the versions did not run in lock-step; empty: they did, or are not woven. */

@@ -165,7 +165,7 @@ void p3_rerun_reason(char *text, size_t size) {
   static const char *const reasons[] = {
       [-P3_RERUN_STALLED] = "a version ended on another thread than main's, which stalled in lock-step",
       [-P3_RERUN_SHARED] = "the system did not allow threads to have directories of their own (unshare)",
-      [-P3_RERUN_MEMORY] = "a version limited its memory, which in lock-step would bind the others",
+      [-P3_RERUN_LIMIT] = "a version limited its memory or processor time, which in lock-step would bind the others",
   };
   if (handed.signal <= 0) {
     p3_format(text, size, "%s", reasons[-handed.signal]);

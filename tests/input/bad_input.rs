@@ -576,6 +576,21 @@ fn processor_features_that_llvm_does_not_know_are_left_out() {
 }
 
 #[test]
+fn frames_that_other_functions_reach_into() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "escape.ll",
+        "declare void @llvm.localescape(...)\n\
+         define i32 @main() {\n\
+         \x20 %a = alloca i32\n\
+         \x20 call void (...) @llvm.localescape(ptr %a)\n\
+         \x20 ret i32 0\n}\n",
+    );
+    let line = "escape.ll: unsupported: llvm.localescape (frames that other functions reach into)";
+    refused(&scratch, &scratch.self_merge("escape.ll"), 3, line);
+}
+
+#[test]
 fn module_flags_of_odd_types_are_left_out() {
     let scratch = Scratch::with_program();
     scratch.sh("clang-16 -S -emit-llvm main.c

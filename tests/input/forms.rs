@@ -249,3 +249,45 @@ fn the_report_names_every_file() {
     let files = &report["versions"][1]["files"];
     assert_eq!(*files, serde_json::json!(["main.bc", "helper.bc"]));
 }
+
+#[test]
+fn results_of_main_are_what_their_register_says() {
+    let scratch = Scratch::new();
+    let programs = [
+        ("zeroext i1", "i1 true", 1),
+        ("signext i1", "i1 true", 255),
+        ("i8", "i8 200", 200),
+        ("ptr", "ptr inttoptr (i64 9 to ptr)", 9),
+        ("{ i32, i32 }", "{ i32, i32 } { i32 5, i32 6 }", 5),
+    ];
+    for (ty, result, status) in programs {
+        let text = format!(
+            "target triple = \"x86_64-pc-linux-gnu\"\n\
+             define {ty} @main() {{\n  ret {result}\n}}\n"
+        );
+        scratch.write("main.ll", text);
+        let output = scratch.self_merge("main.ll");
+        assert!(output.status.success(), "{output:?}");
+        let ends = scratch.sh("clang-16 -Wno-override-module main.ll -o alone
+             clang-16 -Wno-override-module product.bc -o product
+             ./alone && true; alone=$?
+             P3_STATUS=2 ./product && true; echo $alone $?");
+        assert_eq!(ends.trim(), format!("{status} {status}"), "{ty}");
+    }
+}
+
+#[test]
+fn functions_that_name_a_garbage_collector_are_not_woven() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "collected.ll",
+        "declare void @llvm.gcroot(ptr, ptr)\n\
+         define internal void @f() gc \"shadow-stack\" {\n\
+         \x20 %r = alloca ptr\n\
+         \x20 call void @llvm.gcroot(ptr %r, ptr null)\n\
+         \x20 ret void\n}\n\
+         define i32 @main() {\n  call void @f()\n  ret i32 0\n}\n",
+    );
+    let output = scratch.self_merge("collected.ll");
+    assert!(output.status.success(), "{output:?}");
+}

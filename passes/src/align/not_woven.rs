@@ -136,6 +136,9 @@ pub(crate) fn not_woven_reason(function: Value) -> Option<String> {
             return Some(reason.into());
         }
     }
+    if function.has_collector() {
+        return Some("garbage collector".into());
+    }
     if function.parameters().into_iter().any(Value::is_swift_error) {
         return Some("swifterror".into());
     }

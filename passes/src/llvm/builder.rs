@@ -250,6 +250,10 @@ impl Builder {
         }
     }
 
+    pub(crate) fn pointer_to_integer(&self, value: Value, ty: Type) -> Value {
+        Value(unsafe { LLVMBuildPtrToInt(self.0, value.0, ty.0, c"".as_ptr()) })
+    }
+
     /// Sign- or zero-extends or truncates an integer.
     pub(crate) fn integer_cast(&self, value: Value, ty: Type, signed: bool) -> Value {
         Value(unsafe { LLVMBuildIntCast2(self.0, value.0, ty.0, signed.into(), c"".as_ptr()) })

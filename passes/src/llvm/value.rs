@@ -114,6 +114,10 @@ impl Value {
     }
 
     /// Whether this is a name whose function a resolver chooses when the program is loaded.
+    pub(crate) fn is_alias(self) -> bool {
+        unsafe { !LLVMIsAGlobalAlias(self.0).is_null() }
+    }
+
     pub(crate) fn is_ifunc(self) -> bool {
         unsafe { !LLVMIsAGlobalIFunc(self.0).is_null() }
     }
@@ -316,6 +320,17 @@ impl Value {
     pub(crate) fn has_attribute(self, kind: &str) -> bool {
         let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
         !unsafe { LLVMGetEnumAttributeAtIndex(self.0, index, attribute_kind(kind)) }.is_null()
+    }
+
+    /// Whether what a function returns has the attribute.
+    pub(crate) fn result_has_attribute(self, kind: &str) -> bool {
+        let index = inkwell::llvm_sys::LLVMAttributeReturnIndex;
+        !unsafe { LLVMGetEnumAttributeAtIndex(self.0, index, attribute_kind(kind)) }.is_null()
+    }
+
+    /// Whether a function names a garbage collector.
+    pub(crate) fn has_collector(self) -> bool {
+        unsafe { !LLVMGetGC(self.0).is_null() }
     }
 
     /// Whether parameter `index`, from 0, has the attribute.

@@ -557,6 +557,13 @@ impl<'ctx> Loader<'_, 'ctx> {
             );
             return Err(Error::unsupported(label, construct));
         }
+        const ESCAPE: &str = "llvm.localescape";
+        if llvm::global_named(&module, ESCAPE).is_some_and(|escape| escape.has_uses()) {
+            return Err(Error::unsupported(
+                label,
+                format!("{ESCAPE} (frames that other functions reach into)"),
+            ));
+        }
         llvm::flatten_aliases(&module);
         llvm::drop_name_escapes(&module);
         Ok((module, notes))

@@ -41,6 +41,15 @@ fn main() -> ExitCode {
         return p3_ir::main();
     }
     let arguments = Cli::parse();
+    let keep = match &arguments.other {
+        Some(Other::Corrupt(arguments)) => &arguments.keep,
+        Some(Other::Ir(arguments)) => &arguments.keep,
+        None => &arguments.pairs.keep,
+    };
+    if keep.exists() && !keep.is_dir() {
+        eprintln!("p3-fuzz: {}: not a directory", keep.display());
+        return ExitCode::from(2);
+    }
     let done = match (&arguments.other, &arguments.pairs.still_fails) {
         (Some(Other::Corrupt(arguments)), _) => corrupt::attack(arguments),
         (Some(Other::Ir(arguments)), _) => ir::attack(arguments),

@@ -31,7 +31,7 @@ pub struct PairArguments {
     jobs: usize,
     /// Where pairs that fail are kept
     #[arg(long, value_name = "DIR", default_value = "p3-fuzz-failures")]
-    keep: PathBuf,
+    pub keep: PathBuf,
     /// Reduce pairs that fail with cvise
     #[arg(long)]
     reduce: bool,
@@ -136,16 +136,16 @@ fn attack_with(
         }
         return Ok(());
     }
-    let kept = arguments.keep.join(seed.to_string());
-    reduce::keep(&pair, directory, &kept)?;
     println!(
-        "seed {seed} FAILED: {relation} {} {}, changes {:?}: {} (kept in {})",
+        "seed {seed} FAILED: {relation} {} {}, changes {:?}: {}",
         pair.levels.join(" "),
         pair.merge.join(" "),
         pair.changes,
-        mismatches[0],
-        kept.display()
+        mismatches[0]
     );
+    let kept = arguments.keep.join(seed.to_string());
+    reduce::keep(&pair, directory, &kept).with_context(|| kept.display().to_string())?;
+    println!("kept in {}", kept.display());
     outcomes.failed.push(mismatches[0].clone());
     drop(outcomes);
     if arguments.reduce {

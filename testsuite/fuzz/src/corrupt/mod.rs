@@ -43,7 +43,7 @@ pub struct CorruptArguments {
     seconds: Option<u64>,
     /// Where cases that fail are kept
     #[arg(long, value_name = "DIR", default_value = "p3-fuzz-failures")]
-    keep: PathBuf,
+    pub keep: PathBuf,
 }
 
 /// What became of the cases.
@@ -76,14 +76,15 @@ pub fn attack(arguments: &CorruptArguments) -> Result<bool> {
         *outcomes.ended.entry(run.code()).or_default() += 1;
         if let Some(fault) = case.fault(&run, scratch.path())? {
             outcomes.failed += 1;
-            let kept = arguments.keep.join(format!("corrupt-{seed}"));
-            case.keep(scratch.path(), &kept, &run)?;
             println!(
-                "seed {seed} FAILED: {fault}: p3-ir {} [{}] (kept in {})",
+                "seed {seed} FAILED: {fault}: p3-ir {} [{}]",
                 case.arguments.join(" "),
-                case.what,
-                kept.display()
+                case.what
             );
+            let kept = arguments.keep.join(format!("corrupt-{seed}"));
+            let keep = case.keep(scratch.path(), &kept, &run);
+            keep.with_context(|| kept.display().to_string())?;
+            println!("kept in {}", kept.display());
         }
         for name in &case.files {
             remove(&scratch.path().join(name))?;

@@ -42,7 +42,7 @@ pub struct IrArguments {
     seconds: Option<u64>,
     /// Where pairs that fail are kept
     #[arg(long, value_name = "DIR", default_value = "p3-fuzz-failures")]
-    keep: PathBuf,
+    pub keep: PathBuf,
 }
 
 /// How a function is called.
@@ -484,19 +484,16 @@ pub fn attack(arguments: &IrArguments) -> Result<bool> {
             passed += 1;
         } else {
             failed += 1;
-            let kept = arguments.keep.join(format!("ir-{seed}"));
-            std::fs::create_dir_all(&kept)?;
-            for source in pair.case.sources.iter().flatten() {
-                std::fs::copy(source, kept.join(source.file_name().unwrap_or_default()))?;
-            }
-            println!(
-                "seed {seed} FAILED: {} {} {}: {} (kept in {})",
+            let line = format!(
+                "seed {seed} FAILED: {} {} {}: {}",
                 pair.what,
                 pair.case.levels.join(" "),
                 pair.case.merge.join(" "),
-                mismatches[0],
-                kept.display()
+                mismatches[0]
             );
+            println!("{line}");
+            let kept = arguments.keep.join(format!("ir-{seed}"));
+            keep(&pair.case, &line, &kept).with_context(|| kept.display().to_string())?;
         }
         if (passed + failed) % pairs::PROGRESS == 0 {
             println!(
@@ -509,6 +506,17 @@ pub fn attack(arguments: &IrArguments) -> Result<bool> {
     print!("{tally}");
     anyhow::ensure!(passed + failed > 0, "no pair was tried");
     Ok(failed == 0)
+}
+
+/// Copies the programs of a pair that fails, and the line that says how it was merged.
+fn keep(case: &Case, line: &str, kept: &Path) -> Result<()> {
+    std::fs::create_dir_all(kept)?;
+    for source in case.sources.iter().flatten() {
+        std::fs::copy(source, kept.join(source.file_name().unwrap_or_default()))?;
+    }
+    std::fs::write(kept.join("case"), format!("{line}\n"))?;
+    println!("kept in {}", kept.display());
+    Ok(())
 }
 
 /// Whether each program does the same at -O0 and -O2, without p3-ir: else it has undefined behaviour in spite of the
