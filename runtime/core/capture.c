@@ -147,17 +147,27 @@ static size_t size_of(const struct iovec *parts, int count) {
 /* At most `size` bytes of the parts into the capture; the number, or -1. */
 static ssize_t keep(int version, int stream, const struct iovec *parts, int count, size_t size, bool readable) {
   ssize_t total = 0;
+  /* What goes to a pipe is kept in a file. */
+  struct rlimit limit;
+  bool is_lifted = !S_ISREG(p3_originals[stream].stat.st_mode) && p3_limit_lift(RLIMIT_FSIZE, &limit);
   for (int i = 0; i < count && size; i++) {
     const char *bytes = parts[i].iov_base;
     size_t part = parts[i].iov_len < size ? parts[i].iov_len : size;
     ssize_t done = p3_follow_is_on(stream) ? p3_follow_keep(version, bytes, part, readable)
                                            : p3_file_write(p3_captures[version][stream].write, bytes, part);
-    if (done < 0)
-      return total ? total : done;
+    if (done < 0) {
+      total = total ? total : done;
+      break;
+    }
     total += done;
     size -= part;
     if ((size_t)done < part)
       break;
+  }
+  if (is_lifted) {
+    int error = errno;
+    p3_limit_return(RLIMIT_FSIZE, &limit);
+    errno = error;
   }
   return total;
 }

@@ -207,6 +207,10 @@ bool p3_capture_lock(int version, int stream);
 void p3_capture_unlock(int version, int stream, bool first);
 bool p3_is_full_device(const struct stat *stat);
 uint64_t p3_file_limit(void); /* how large a file may get; a larger one sends SIGXFSZ */
+struct rlimit;
+/* Whether a limit that a version has lowered is as high as it may be now; `before` is for p3_limit_return. */
+bool p3_limit_lift(int resource, struct rlimit *before);
+void p3_limit_return(int resource, const struct rlimit *before);
 int p3_temporary_file(void); /* hidden, read-write, no name; -1 and errno */
 off_t p3_capture_length(int version, int stream);
 /* Bytes [from, from + size) of the output into `bytes`; the number copied. */

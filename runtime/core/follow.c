@@ -38,7 +38,8 @@ static char *map(size_t size, int flags, int fd) {
 }
 
 void p3_follow_init(void) {
-  if (p3_is_harness) /* there captures are files in memory */
+  /* There captures are files in memory; and where files may not get long, each version learns that by its own. */
+  if (p3_is_harness || p3_file_limit() != UINT64_MAX)
     return;
   tail = map(TAIL, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   view = map(PIECE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -54,6 +55,12 @@ void p3_follow_init(void) {
 
 bool p3_follow_is_on(int stream) { return is_on && stream == 1; }
 
+/* Once a write has been cut short there, another one would end the version, which has not asked for it. */
+static bool is_full(int fd) {
+  uint64_t limit = p3_file_limit();
+  return limit != UINT64_MAX && lseek(fd, 0, SEEK_CUR) >= (off_t)limit;
+}
+
 /* All of it, or less: what the kernel could read of it, what the version's limit on files allows; -1: nothing. */
 ssize_t p3_file_write(int fd, const char *bytes, size_t size) {
   size_t total = 0;
@@ -65,6 +72,8 @@ ssize_t p3_file_write(int fd, const char *bytes, size_t size) {
       p3_fatal("cannot keep the output: %s", strerror(errno));
     if (done > 0)
       total += done;
+    if (done > 0 && total < size && is_full(fd))
+      break;
   }
   return total;
 }
@@ -141,7 +150,7 @@ static void stop_following(struct p3_capture *capture) {
 static bool has_scratch(void) {
   if (scratch || scratch_file >= 0)
     return scratch;
-  int fd = p3_file_limit() < PIECE ? -1 : memfd_create("p3", MFD_CLOEXEC);
+  int fd = memfd_create("p3", MFD_CLOEXEC);
   if (fd < 0 || ftruncate(fd, PIECE) != 0 || !(scratch = map(PIECE, MAP_SHARED, fd)))
     return false;
   scratch_file = p3_fd_hide(fd);

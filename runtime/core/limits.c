@@ -176,6 +176,16 @@ int p3_limit_set(int version, int resource, const struct rlimit *limit) {
   return 0;
 }
 
+bool p3_limit_lift(int resource, struct rlimit *before) {
+  if (!are_set || p3_only >= 0 || !(touched_by_any & 1u << resource))
+    return false;
+  *before = installed[resource];
+  struct rlimit most = {before->rlim_max, before->rlim_max};
+  return install(resource, &most) == 0;
+}
+
+void p3_limit_return(int resource, const struct rlimit *before) { install(resource, before); }
+
 static void learn_priority(void) {
   if (!priorities_known)
     for (int i = 0; i < p3_count; i++)
