@@ -135,7 +135,7 @@ fn share_spills(function: Value, spills: Vec<Spill>) {
         // A shared value takes a phi, an address and a store; one of a way out's own only the last two.
         let is_shorter = 3 * new <= 2 * own + 4;
         // The phis' operands must not grow faster than what is stored.
-        let is_dense = (chunk.len() + 1) * (union.len() + new) <= 8 * (stored + own) + 64;
+        let is_dense = (chunk.len() + 1) * (union.len() + new) <= 4 * (stored + own) + 64;
         if !(is_shorter && is_dense) || chunk.len() == MOST_SHARING {
             share(function, &std::mem::take(&mut chunk), &union);
             union.clear();
