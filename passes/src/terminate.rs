@@ -8,7 +8,8 @@
 //!
 //! A call may reach `p3v_die` if its callee does in the call graph, if it is indirect and a function whose
 //! address is taken does, or if it is external, may call back and such a function exists. Not handled: a loop
-//! that makes no call (a signal handler that ended the version is followed by the runtime's own way out).
+//! that makes no call (a signal handler that ended the version is followed by the runtime's own way out, in
+//! lock-step by a second run without it).
 //!
 //! Weaving divides functions at the tests, and other versions run in between. So no test comes between a call that
 //! leaves the version and what belongs to it: becoming the owner of the process and the copies of errno.

@@ -81,6 +81,7 @@ int64_t p3_cpu_before_now(int version) {
 void p3_clock_answered(int version, enum p3_question question) {
   if (p3_in_klee())
     return;
+  p3_signed(version);
   bool cpu = question == P3_ASK_CPU_CLOCK || question == P3_ASK_CLOCK + CLOCK_PROCESS_CPUTIME_ID;
   bool wall = question == P3_ASK_TIME || question == P3_ASK_TIMEOFDAY || question == P3_ASK_FTIME ||
               question == P3_ASK_TIMESPEC || question >= P3_ASK_CLOCK;

@@ -35,6 +35,7 @@ void p3_crash(int signal) {
 
 void p3_settle(int version) {
   int signal = p3_states[version].doomed;
+  p3_signed(version);
   if (--p3_inside == 0 && signal && p3_states[version].end == P3_RUNNING)
     p3_versions[version]->die(P3_SIGNALED, signal);
 }

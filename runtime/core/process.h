@@ -34,6 +34,15 @@ bool p3_may_abandon(int version);
 /* In a handler: the thread's version has ended or is doomed. Leaves its stack, or arranges that this is tried
  * again soon and returns. */
 void p3_leave(int version, const ucontext_t *context, bool own);
+/* In a handler: a signal has ended the version, and would again in a second run. If others go on in lock-step and the
+ * main thread does nothing for them any more, there will be one. */
+void p3_leave_in_time(const ucontext_t *context);
+/* The main thread has done nothing yet for a version that goes on: p3_signed says that it has. */
+extern volatile bool p3_sign_missing;
+static inline void p3_signed(int version) {
+  if (p3_sign_missing && !p3_thread_self() && !p3_has_ended(version))
+    p3_sign_missing = false;
+}
 /* In a handler for KICK: false if there was no reason for it. */
 bool p3_kicked(ucontext_t *context);
 /* Kicks the main thread every millisecond until nothing is left to do there. */
@@ -198,8 +207,10 @@ enum {
   P3_RERUN_STALLED = 0, /* it ended, and the main thread does not get on */
   P3_RERUN_SHARED = -1, /* threads cannot have directories of their own */
   P3_RERUN_LIMIT = -2, /* a version lowers how much memory or processor time the process may have */
+  P3_RERUN_BUSY = -3,  /* a signal ended it, and it does not leave */
 };
 void p3_rerun(int signal);
+bool p3_rerun_is_possible(void);
 /* Why the versions did not run in lock-step; empty: they did, or are not woven. */
 void p3_rerun_reason(char *text, size_t size);
 

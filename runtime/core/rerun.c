@@ -1,5 +1,6 @@
 /* A woven product starts itself again, one version after the other, when a version crashes in lock-step, limits its
- * memory (limits.c), or ends on another thread and leaves the main thread waiting for it (stop.c).
+ * memory (limits.c), or ends by a signal or on another thread and leaves the main thread running or waiting for it
+ * (stop.c).
  *
  * The versions' frames are interleaved on one stack, so those of the one that crashed cannot be thrown away
  * while another one goes on; and after a fault it is not even known whose instruction it was. So the process
@@ -166,6 +167,7 @@ void p3_rerun_reason(char *text, size_t size) {
       [-P3_RERUN_STALLED] = "a version ended on another thread than main's, which stalled in lock-step",
       [-P3_RERUN_SHARED] = "the system did not allow threads to have directories of their own (unshare)",
       [-P3_RERUN_LIMIT] = "a version limited its memory or processor time, which in lock-step would bind the others",
+      [-P3_RERUN_BUSY] = "a signal ended a version in lock-step that did not get to a call behind which it would leave",
   };
   if (handed.signal <= 0) {
     p3_format(text, size, "%s", reasons[-handed.signal]);
@@ -346,9 +348,11 @@ static _Noreturn void die(int signal) {
   _exit(128 + signal);
 }
 
+bool p3_rerun_is_possible(void) { return is_possible && p3_only < 0 && p3_on_stack >= 0; }
+
 void p3_rerun(int signal) {
   static atomic_flag begun = ATOMIC_FLAG_INIT;
-  if (!is_possible || p3_only >= 0 || p3_on_stack < 0 || !others_go_on(signal))
+  if (!p3_rerun_is_possible() || !others_go_on(signal))
     return;
   sigset_t all;
   sigfillset(&all);

@@ -292,6 +292,8 @@ static void end_version(int version, int signal, bool fault, ucontext_t *context
   p3_leave(version, context, own || signal == SIGABRT);
 }
 
+static bool comes_again(int version, int signal, const siginfo_t *info);
+
 static void dispatch(int version, int signal, siginfo_t *info, ucontext_t *context, bool own) {
   bool fault = is_fault(signal) && info->si_code > 0;
   if (p3_has_ended(version))
@@ -300,6 +302,8 @@ static void dispatch(int version, int signal, siginfo_t *info, ucontext_t *conte
     call_handler(version, signal, info, context, own);
   else if (p3_signal_is_fatal(signal) && (fault || wanted[version][signal].handler == SIG_DFL))
     end_version(version, signal, fault, context, own);
+  if (p3_has_ended(version) && !own && is_interleaved() && comes_again(version, signal, info))
+    p3_leave_in_time(context);
 }
 
 static void keep(int version, const siginfo_t *info);
@@ -355,6 +359,16 @@ static enum origin origin_of(int signal, const siginfo_t *info, int *version) {
   if (whose >= 0)
     *version = whose;
   return OF_CHILD;
+}
+
+/* Whether a version that begins anew gets it anew. */
+static bool comes_again(int version, int signal, const siginfo_t *info) {
+  int whose = version;
+  if (origin_of(signal, info, &whose) != OUTSIDE)
+    return true;
+  /* Its sender is gone or, where signals were merged, not known. */
+  return info->si_code <= 0 && p3_has_children(version) &&
+         (info->si_pid == 0 || (kill(info->si_pid, 0) != 0 && errno == ESRCH));
 }
 
 /* Signals that wait, really blocked, for the main thread to leave core/. */

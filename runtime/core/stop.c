@@ -6,7 +6,10 @@
  * main thread jump to core/main.c and all others wait for ever, since the process goes on with other versions
  * that share libc, its locks and its heap. So both are done only where the thread certainly holds no lock: in
  * the product's own code or in a system call that waits. Elsewhere it is let go and kicked again a little
- * later. */
+ * later.
+ *
+ * In lock-step the stack cannot be left while another version goes on. If a signal has ended a version and no
+ * call follows that would make its frames return, the product starts itself again (rerun.c). */
 #include "process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -322,6 +325,67 @@ void p3_leave(int version, const ucontext_t *context, bool own) {
   p3_kick_later();
 }
 
+/* ---- a version that does not leave ---- */
+
+/* Processor time of the main thread, so that waiting does not count: how long it may do nothing for a version that
+ * goes on. LONG_GRACE where it is likely that it gets on without a restart, which costs more than time. */
+#define SHORT_GRACE 500000000ll
+#define LONG_GRACE 5000000000ll
+#define RETRY 10000000ll
+
+volatile bool p3_sign_missing;
+static int grace_timer = -1;
+static bool grace_runs;
+static int64_t grace_end;
+
+static int64_t processor_time(void) {
+  struct timespec now;
+  return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0 ? now.tv_sec * 1000000000ll + now.tv_nsec : 0;
+}
+
+static void set_grace(int64_t nanoseconds) {
+  struct itimerspec once = {{0, 0}, {nanoseconds / 1000000000, nanoseconds % 1000000000}};
+  if (grace_timer < 0 && nanoseconds) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK};
+    event._sigev_un._tid = getpid();
+    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &grace_timer) != 0)
+      grace_timer = -1;
+  }
+  grace_runs = grace_timer >= 0 && nanoseconds > 0;
+  grace_end = processor_time() + nanoseconds;
+  if (grace_timer >= 0)
+    syscall(SYS_timer_settime, grace_timer, 0, &once, NULL);
+}
+
+/* In a call of the runtime, most likely, behind which a version that has ended leaves by itself. */
+static bool is_in_call(const ucontext_t *context) {
+  return p3_inside > 0 || p3_is_blocked(context) || is_system_call(program_counter(context) - 2);
+}
+
+void p3_leave_in_time(const ucontext_t *context) {
+  if (grace_runs || !p3_rerun_is_possible() || !p3_on_main_thread() || p3_is_blocked(context))
+    return;
+  p3_sign_missing = true;
+  set_grace(is_in_call(context) ? LONG_GRACE : SHORT_GRACE);
+}
+
+/* Other versions' calls do not prove that it has left: it may have ended where another one was running, and its own
+ * loop come later. So this goes on. False: it is not time to look. */
+static bool look_for_sign(const ucontext_t *context) {
+  if (!grace_runs || processor_time() < grace_end)
+    return false;
+  if (!p3_sign_missing) {
+    p3_sign_missing = true;
+    set_grace(LONG_GRACE);
+  } else if (is_in_call(context)) {
+    set_grace(RETRY);
+  } else {
+    grace_runs = p3_sign_missing = false;
+    p3_rerun(P3_RERUN_BUSY);
+  }
+  return true;
+}
+
 /* Another thread of the version got a deadly signal. */
 static void end_doomed(void) {
   for (int i = 0; i < p3_count; i++)
@@ -396,6 +460,7 @@ bool p3_kicked(ucontext_t *context) {
     return true;
   }
   bool had_reason = timer_runs;
+  had_reason |= look_for_sign(context);
   had_reason |= p3_signals_kicked(context);
   if (p3_signals_let_through(context))
     set_timer(0);
@@ -565,6 +630,9 @@ void p3_process_ended(int version) {
   p3_on_stack = P3_NOBODY;
   p3_unlock(&guard);
   set_timer(0);
+  if (grace_runs)
+    set_grace(0);
+  p3_sign_missing = false;
   cancellation = NULL;
   p3_outside_ended(version);
   if (threads)
@@ -575,8 +643,8 @@ void p3_process_ended(int version) {
 }
 
 void p3_stop_forked(void) {
-  timer = -1;
-  timer_runs = false;
+  timer = grace_timer = -1;
+  timer_runs = grace_runs = p3_sign_missing = false;
   self = NULL;
   threads = NULL;
 }

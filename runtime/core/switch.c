@@ -179,12 +179,15 @@ void p3_environ_changed(int version) {
 
 void p3_touch(int version) {
   int from = p3_here;
-  if (from == version && !are_apart)
+  if (from == version && !are_apart && !p3_sign_missing)
     return;
   if (p3_in_klee()) {
     p3_here = version;
     return;
   }
+  p3_signed(version);
+  if (from == version && !are_apart)
+    return;
   struct p3_thread *thread = p3_thread_self();
   struct p3_whereabouts *place = thread && are_apart ? &thread->place : &installed;
   if (thread || from == version) {
