@@ -432,8 +432,7 @@ some the two differ.
 Versions share the file system: where a program itself makes, removes or appends to files, version 2 finds what version 1
 has done (patch's `...reject-files`, tclsh's `exec`, `fCmd`, `ioCmd`). They sleep one after the other: the time that one
 has slept passes for all (tclsh's `event`, `timer`). A hard limit of descriptors holds for the process with all versions in
-it (patch's `deep-directories` sets 32). Before commit 6820ae3 they did not all read what came through a named FIFO (patch's
-`fifo`).
+it (patch's `deep-directories` sets 32).
 
 {notes}
 
