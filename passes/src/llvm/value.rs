@@ -113,11 +113,12 @@ impl Value {
         wrap(unsafe { LLVMIsAFunction(self.0) })
     }
 
-    /// Whether this is a name whose function a resolver chooses when the program is loaded.
+    /// Whether this is another name of something.
     pub(crate) fn is_alias(self) -> bool {
         unsafe { !LLVMIsAGlobalAlias(self.0).is_null() }
     }
 
+    /// Whether this is a name whose function a resolver chooses when the program is loaded.
     pub(crate) fn is_ifunc(self) -> bool {
         unsafe { !LLVMIsAGlobalIFunc(self.0).is_null() }
     }
