@@ -4,7 +4,7 @@ use super::value::{attribute_kind, wrap, Type, Value};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr};
 use std::ffi::{c_char, CStr};
 
 extern "C" {
@@ -15,6 +15,7 @@ extern "C" {
     ) -> *const c_char;
     fn p3_is_swift_error(value: LLVMValueRef) -> i32;
     fn p3_same_operation(a: LLVMValueRef, b: LLVMValueRef) -> i32;
+    fn p3_same_instruction(a: LLVMValueRef, b: LLVMValueRef) -> i32;
 }
 
 /// A place in a source file; `line` counts from 1.
@@ -208,6 +209,16 @@ impl Value {
     /// Whether two instructions do the same with their operands, which are not compared but for their types.
     pub(crate) fn is_same_operation(self, other: Value) -> bool {
         unsafe { p3_same_operation(self.0, other.0) != 0 }
+    }
+
+    /// The same for code whose metadata is known to mean the same.
+    pub(crate) fn is_same_but_for_metadata(self, other: Value) -> bool {
+        unsafe { p3_same_instruction(self.0, other.0) != 0 }
+    }
+
+    /// Whether nobody may depend on this constant having an address of its own.
+    pub(crate) fn is_without_identity(self) -> bool {
+        unsafe { LLVMGetUnnamedAddress(self.0) == LLVMUnnamedAddr::LLVMGlobalUnnamedAddr }
     }
 
     /// Whether an integer comparison is for inequality (true) or equality (false); `None`: another one.

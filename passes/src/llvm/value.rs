@@ -21,6 +21,7 @@ extern "C" {
     fn p3_copy_call_attributes(call: LLVMValueRef, function: LLVMValueRef);
     fn p3_copy_byval(to: LLVMValueRef, to_index: u32, from: LLVMValueRef, from_index: u32);
     fn p3_copy_code_generation_attributes(to: LLVMValueRef, from: LLVMValueRef);
+    fn p3_with_type(function: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef;
     fn p3_promote(function: LLVMValueRef, allocas: *const LLVMValueRef, count: usize);
     fn p3_merge_blocks(function: LLVMValueRef);
     fn p3_fold_branches(function: LLVMValueRef);
@@ -403,6 +404,12 @@ impl Value {
         unsafe { p3_copy_code_generation_attributes(self.0, from.0) }
     }
 
+    /// A function of another type that takes over this one's body, name, attributes and debug info. The body still
+    /// uses the parameters of this one, which has none.
+    pub(crate) fn with_type(self, ty: Type) -> Value {
+        Value(unsafe { p3_with_type(self.0, ty.0) })
+    }
+
     /// Turns allocas of this function into SSA values, after removing unreachable blocks.
     pub(crate) fn promote(self, allocas: &[Value]) {
         let raw: Vec<_> = allocas.iter().map(|a| a.0).collect();
@@ -640,6 +647,11 @@ impl Value {
 }
 
 impl Block {
+    /// The block as an operand of terminators.
+    pub(crate) fn as_value(self) -> Value {
+        Value(unsafe { LLVMBasicBlockAsValue(self.0) })
+    }
+
     pub(crate) fn instructions(self) -> Vec<Value> {
         let mut instructions = Vec::new();
         let mut current = wrap(unsafe { LLVMGetFirstInstruction(self.0) });

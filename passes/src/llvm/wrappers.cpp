@@ -327,6 +327,20 @@ void p3_copy_code_generation_attributes(LLVMValueRef To, LLVMValueRef From) {
   }
 }
 
+// A function of type Ty with the body, the name and all else of Fn, which is left as a declaration without a name.
+LLVMValueRef p3_with_type(LLVMValueRef Fn, LLVMTypeRef Ty) {
+  auto *Old = cast<Function>(unwrap(Fn));
+  auto *New = Function::Create(unwrap<FunctionType>(Ty), Old->getLinkage(), Old->getAddressSpace());
+  Old->getParent()->getFunctionList().insert(Old->getIterator(), New);
+  New->copyAttributesFrom(Old);
+  New->copyMetadata(Old, 0);
+  Old->clearMetadata();
+  New->splice(New->begin(), Old);
+  New->takeName(Old);
+  Old->setLinkage(GlobalValue::ExternalLinkage);
+  return wrap(New);
+}
+
 // Turns the loads and stores of one alloca, in the order of their blocks, into SSA values. Only the blocks are looked at
 // in which the variable is alive. One begins with what its immediate dominator ends with, or with a phi if a predecessor
 // ends with something else; those are the phis of Cytron et al. (TOPLAS 1991), without their dominance frontiers.
@@ -838,16 +852,25 @@ int p3_dominates(LLVMValueRef Def, LLVMValueRef At) {
 
 int p3_is_swift_error(LLVMValueRef V) { return unwrap(V)->isSwiftError(); }
 
+// Whether two instructions do the same with corresponding operands, whatever metadata they have.
+static bool sameInstruction(const Instruction *I, const Instruction *J) {
+  if (!I->isSameOperationAs(J) || !I->hasSameSubclassOptionalData(J))
+    return false;
+  auto *Call = dyn_cast<CallBase>(I);
+  return !Call || Call->getFunctionType() == cast<CallBase>(J)->getFunctionType();
+}
+
+int p3_same_instruction(LLVMValueRef A, LLVMValueRef B) {
+  return sameInstruction(cast<Instruction>(unwrap(A)), cast<Instruction>(unwrap(B)));
+}
+
 // Whether two instructions do the same with their operands: opcode, types, flags, attributes, metadata. Debug
 // locations and alias scopes do not count.
 int p3_same_operation(LLVMValueRef A, LLVMValueRef B) {
   auto *I = cast<Instruction>(unwrap(A));
   auto *J = cast<Instruction>(unwrap(B));
-  if (!I->isSameOperationAs(J) || !I->hasSameSubclassOptionalData(J))
+  if (!sameInstruction(I, J))
     return 0;
-  if (auto *Call = dyn_cast<CallBase>(I))
-    if (Call->getFunctionType() != cast<CallBase>(J)->getFunctionType())
-      return 0;
   SmallVector<std::pair<unsigned, MDNode *>, 4> All[2];
   I->getAllMetadataOtherThanDebugLoc(All[0]);
   J->getAllMetadataOtherThanDebugLoc(All[1]);

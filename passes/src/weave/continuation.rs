@@ -202,6 +202,7 @@ impl Continuation {
                 .extend(own.map(|(slot, (address, home))| Field {
                     number: self.field(k, slot),
                     address,
+                    ty: plan.members[k].slots[slot].ty(),
                     home: home.map(|home| self.field(k, home)),
                 }));
         }

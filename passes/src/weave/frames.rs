@@ -1,22 +1,22 @@
-//! Which loads and stores of a frame's fields a continuation needs.
+//! Which loads and stores of the variables that stand for its frame's fields a continuation needs.
 //!
-//! Nobody but the continuation uses its frame's fields while it runs, and only by loads and stores of the whole field.
-//! So what a field holds is known wherever the last store or load on all ways is the same, and what is stored and not
+//! Nobody but the continuation uses them, and only by loads and stores of the whole. So what one of them, a field for
+//! short, holds is known wherever the last store or load on all ways is the same, and what is stored and not
 //! loaded again need not be stored. Where ways meet that may have stored different things is what LLVM's phis would be
 //! placed at: the iterated dominance frontier of the stores (Cytron et al., TOPLAS 1991), found here for all fields at
 //! once, a bit each.
 
-use crate::llvm::{Block, Builder, Value};
+use crate::llvm::{Block, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{HashMap, HashSet};
 
 /// Removes loads and stores of fields (given by their addresses, which nothing else uses) that are not needed. Returns
-/// the fields that are loaded before they are stored on some way: what whoever calls the function has to fill in.
-pub(super) fn simplify(function: Value, fields: &[Value]) -> HashSet<Value> {
+/// those that take fewer instructions as SSA values: phis are fewer than loads and stores are left.
+pub(super) fn simplify(function: Value, fields: &[Value]) -> Vec<Value> {
     if fields.is_empty() {
-        return HashSet::new();
+        return Vec::new();
     }
     let mut flow = Flow::of(function, fields);
     flow.forward();
@@ -24,9 +24,8 @@ pub(super) fn simplify(function: Value, fields: &[Value]) -> HashSet<Value> {
         flow.drop_unused_loads();
         let live = flow.live();
         if !flow.drop_dead_stores(&live) {
-            flow.load_once(fields);
-            let entry = &live.at_start[0];
-            return bits(entry).map(|field| fields[field]).collect();
+            let better = flow.better_as_values(&live, fields.len()).into_iter();
+            return better.map(|field| fields[field]).collect();
         }
     }
 }
@@ -301,26 +300,27 @@ impl Flow {
         dropped
     }
 
-    /// What nobody stores is loaded where its address is computed, if it is loaded more than once.
-    fn load_once(&mut self, fields: &[Value]) {
-        let mut loads: Vec<Vec<Value>> = vec![Vec::new(); fields.len()];
-        let mut changes = vec![false; fields.len()];
+    /// The fields of `count` that take fewer instructions as SSA values, and not many more operands of these: where
+    /// versions take turns, hundreds of ways meet.
+    fn better_as_values(&self, live: &Live, count: usize) -> Vec<usize> {
+        const OPERANDS: usize = 8;
+        let mut accesses = vec![0; count];
         for access in self.accesses.iter().flatten() {
-            changes[access.field] |= access.is_store;
-            loads[access.field].push(access.instruction);
+            accesses[access.field] += 1;
         }
-        for ((&address, loads), changes) in fields.iter().zip(loads).zip(changes) {
-            let (false, [first, _, ..], Some(next)) =
-                (changes, &loads[..], address.next_instruction())
-            else {
-                continue;
-            };
-            let value = Builder::before(next).load(first.ty(), address);
-            for load in loads {
-                load.replace_all_uses_with(value);
-                load.erase_instruction();
+        let (mut phis, mut operands) = (vec![0; count], vec![0; count]);
+        for (block, fields) in self.meetings().iter().enumerate() {
+            let live = &live.at_start[block];
+            for field in bits(fields).filter(|&field| contains(live, field)) {
+                phis[field] += 1;
+                operands[field] += self.predecessors[block].len();
             }
         }
+        (0..count)
+            .filter(|&field| accesses[field] > 0)
+            .filter(|&field| phis[field] <= accesses[field])
+            .filter(|&field| operands[field] <= OPERANDS * accesses[field])
+            .collect()
     }
 }
 
@@ -373,8 +373,8 @@ mod tests {
     use super::*;
     use crate::llvm;
 
-    /// The lines of a function's body that load and store, after simplification, and the names of the fields to fill in.
-    /// `body` uses the fields `%a` and `%b`.
+    /// The lines of a function's body that load and store, after simplification, and the names of the fields that had
+    /// better be SSA values. `body` uses the fields `%a` and `%b`.
     fn simplified(body: &str) -> (Vec<String>, Vec<String>) {
         let context = llvm::new_context();
         let text = format!(
@@ -387,11 +387,8 @@ mod tests {
         let module = llvm::parse(&context, text.as_bytes(), "test").unwrap();
         let function = llvm::global_named(&module, "f").unwrap();
         let fields = &function.blocks()[0].instructions()[..2];
-        let mut read: Vec<String> = simplify(function, fields)
-            .into_iter()
-            .map(Value::name_text)
-            .collect();
-        read.sort();
+        let values = simplify(function, fields).into_iter();
+        let values = values.map(Value::name_text).collect();
         llvm::verify(&module).unwrap();
         let lines = function.print();
         let left = lines
@@ -405,13 +402,13 @@ mod tests {
                     .to_string()
             })
             .collect();
-        (left, read)
+        (left, values)
     }
 
     #[test]
     fn what_is_known_on_all_ways_is_not_loaded() {
         // A diamond that does not change the field, and a load that its first one dominates.
-        let (left, read) = simplified(
+        let (left, values) = simplified(
             "store i32 %v, ptr %a
              br i1 %c, label %l, label %r
              l:
@@ -440,34 +437,12 @@ mod tests {
             "call void @use(i32 %y)",
         ];
         assert_eq!(left, expected);
-        assert_eq!(read, ["b"]);
+        assert_eq!(values, ["b"]);
     }
 
     #[test]
-    fn what_nobody_stores_is_loaded_once() {
-        let (left, read) = simplified(
-            "br i1 %c, label %l, label %r
-             l:
-             %x = load i32, ptr %a
-             call void @use(i32 %x)
-             ret void
-             r:
-             %y = load i32, ptr %a
-             call void @use(i32 %y)
-             ret void",
-        );
-        let expected = [
-            "%1 = load i32, ptr %a",
-            "call void @use(i32 %1)",
-            "call void @use(i32 %1)",
-        ];
-        assert_eq!(left, expected);
-        assert_eq!(read, ["a"]);
-    }
-
-    #[test]
-    fn what_ways_store_differently_stays_in_memory() {
-        let (left, read) = simplified(
+    fn what_ways_store_differently_is_stored_and_may_be_a_phi() {
+        let (left, values) = simplified(
             "store i32 %v, ptr %a
              br i1 %c, label %l, label %m
              l:
@@ -485,12 +460,29 @@ mod tests {
             "call void @use(i32 %x)",
         ];
         assert_eq!(left, expected);
-        assert!(read.is_empty());
+        assert_eq!(values, ["a"]);
+    }
+
+    #[test]
+    fn a_phi_of_many_ways_is_not_worth_it() {
+        let cases: String = (0..30).map(|i| format!("i32 {i}, label %m ")).collect();
+        let (_, values) = simplified(&format!(
+            "store i32 %v, ptr %a
+             switch i32 %v, label %l [{cases}]
+             l:
+             store i32 %w, ptr %a
+             br label %m
+             m:
+             %x = load i32, ptr %a
+             call void @use(i32 %x)
+             ret void"
+        ));
+        assert!(values.is_empty());
     }
 
     #[test]
     fn loops_change_what_their_heads_load() {
-        let (left, read) = simplified(
+        let (left, values) = simplified(
             "br label %h
              h:
              %x = load i32, ptr %a
@@ -513,12 +505,12 @@ mod tests {
             "call void @use(i32 %x)",
         ];
         assert_eq!(left, expected);
-        assert_eq!(read, ["a"]);
+        assert_eq!(values, ["a"]);
     }
 
     #[test]
     fn stores_that_nobody_reads_go_and_what_fed_them() {
-        let (left, read) = simplified(
+        let (left, values) = simplified(
             "%x = load i32, ptr %a
              store i32 %x, ptr %b
              store i32 %v, ptr %a
@@ -533,7 +525,7 @@ mod tests {
              ret void",
         );
         assert_eq!(left, ["call void @use(i32 1)"]);
-        assert!(read.is_empty());
+        assert!(values.is_empty());
     }
 
     #[test]

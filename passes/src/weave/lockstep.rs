@@ -6,9 +6,10 @@
 
 use super::continuation::{state_at, Continuation};
 use super::emit::{Copier, Copies, Place, Surroundings, Synchronous};
+use super::hand_over::Spill;
 use super::plan::{Exit, Plan};
 use super::products::{build_return, call_apart, Product, Products, SoloCall};
-use super::scaffold::{Scaffold, Spill};
+use super::scaffold::Scaffold;
 use crate::llvm::{Block, Builder, Subprogram, Type, Types, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

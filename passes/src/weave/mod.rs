@@ -17,6 +17,7 @@ mod continuation;
 mod emit;
 mod forks;
 mod frames;
+mod hand_over;
 mod lockstep;
 mod lockstep_checks;
 mod model;

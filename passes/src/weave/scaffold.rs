@@ -5,14 +5,15 @@
 //! are not needed go, blocks are merged and branches take the form that costs least.
 //!
 //! A frame's fields are used by one lock-step function, which only stores, and its continuation. Nobody else has its
-//! address. So a field that is not read while other versions run is as good as a local variable of the
-//! continuation, and what the continuation never reads need not be handed over. Values that are never needed at the same
-//! time share a field (`Plan::homes`).
+//! address. So a field is as good as a local variable of the continuation that begins with what it is handed, and what
+//! the continuation never reads need not be handed over. Values that are never needed at the same time share a variable
+//! (`Plan::homes`). What takes fewer instructions as an SSA value becomes one; the rest stays in the frame.
 
+use super::hand_over::{Interface, Passed, Spill};
 use super::{branches, frames};
-use crate::llvm::{append_block, Block, Builder, Types, Value};
+use crate::llvm::{Builder, Type, Types, Value};
 use inkwell::llvm_sys::LLVMOpcode;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A product function that has been written but not cleaned up.
 pub(crate) struct Scaffold {
@@ -24,19 +25,9 @@ pub(crate) struct Scaffold {
     pub(super) continuation: Option<ContinuationScaffold>,
 }
 
-/// Code that fills a frame, calls the continuation and returns.
-pub(super) struct Spill {
-    /// The frame's alloca.
-    pub(super) frame: Value,
-    /// The fields that are stored: number and address.
-    pub(super) fields: Vec<(u32, Value)>,
-    pub(super) call: Value,
-    /// The return.
-    pub(super) end: Value,
-}
-
 /// The same for a continuation.
 pub(crate) struct ContinuationScaffold {
+    /// Its parameters are a frame, the state, and where to stop.
     pub(super) function: Value,
     /// Allocas that only loads and stores use.
     pub(super) memory: Vec<Value>,
@@ -46,7 +37,9 @@ pub(crate) struct ContinuationScaffold {
 /// A field of the frame, which only loads and stores of the continuation use.
 pub(super) struct Field {
     pub(super) number: u32,
+    /// In the entry block.
     pub(super) address: Value,
+    pub(super) ty: Type,
     /// The number of the field whose memory it uses, its own or a lower one. None: what it holds is not needed after
     /// others have run.
     pub(super) home: Option<u32>,
@@ -54,23 +47,12 @@ pub(super) struct Field {
 
 impl Scaffold {
     /// Brings the function and its continuation into their final form.
-    pub(crate) fn remove(mut self) {
+    pub(crate) fn remove(self) {
         if let Some(continuation) = self.continuation {
-            let home_of = continuation.remove();
-            for spill in &mut self.spills {
-                spill.fields.retain_mut(|(number, address)| {
-                    let Some(&home) = home_of.get(number) else {
-                        erase_with_users(*address);
-                        return false;
-                    };
-                    let types = Types::of_function(self.function);
-                    address.set_operand(2, types.constant(32, u64::from(home)));
-                    *number = home;
-                    true
-                });
-            }
+            continuation
+                .remove(&self.spills)
+                .hand_over(self.function, self.spills);
         }
-        share_spills(self.function, self.spills);
         self.function.promote(&self.memory);
         self.function.merge_blocks();
         self.function.forward_blocks();
@@ -78,143 +60,167 @@ impl Scaffold {
     }
 }
 
+/// A local variable of a continuation in the place of fields that share memory.
+struct Local {
+    ty: Type,
+    /// An alloca; none once it is an SSA value.
+    memory: Option<Value>,
+    /// The address of a field.
+    address: Value,
+    /// What the variable begins with: the field's load, if that is needed.
+    given: Option<Value>,
+}
+
+impl Local {
+    /// In the place of a field, which is loaded before `start`.
+    fn instead_of(field: &Field, start: Value) -> Local {
+        let memory = make_local(field);
+        let builder = Builder::before(start);
+        let given = builder.load(field.ty, field.address);
+        builder.store(given, memory);
+        Local {
+            ty: field.ty,
+            memory: Some(memory),
+            address: field.address,
+            given: Some(given),
+        }
+    }
+
+    /// Notes what is left of it; `values` are the variables that are in memory no more.
+    fn settle(&mut self, values: &HashSet<Value>) {
+        self.memory = self.memory.filter(|memory| !values.contains(memory));
+        self.memory = self.memory.filter(|memory| {
+            let is_used = memory.has_uses();
+            if !is_used {
+                memory.erase_instruction();
+            }
+            is_used
+        });
+        self.given = self.given.filter(|given| {
+            let is_read = given.has_uses();
+            if !is_read {
+                given.erase_instruction();
+            }
+            is_read
+        });
+    }
+}
+
 impl ContinuationScaffold {
-    /// Returns the fields that have to be filled in: by their numbers, the number of the field that is used instead.
-    fn remove(self) -> HashMap<u32, u32> {
-        let mut memory = self.memory;
-        let mut frame: BTreeMap<u32, Value> = BTreeMap::new();
+    /// Returns how it is called from now on. `spills` are all who do.
+    fn remove(self, spills: &[Spill]) -> Interface {
+        let mut memory = self.memory.clone();
+        let mut locals: BTreeMap<u32, Local> = BTreeMap::new();
         let mut home_of = HashMap::new();
-        for field in self.fields {
-            let Some(home) = field.home else {
-                match field.address.has_uses() {
-                    true => memory.push(make_local(field.address)),
-                    false => field.address.erase_instruction(),
+        let entry = self.function.blocks()[0];
+        for field in &self.fields {
+            let start = entry.terminator().filter(|_| field.address.has_uses());
+            match (start, field.home) {
+                (None, _) => field.address.erase_instruction(),
+                (_, None) => {
+                    memory.push(make_local(field));
+                    field.address.erase_instruction();
                 }
-                continue;
-            };
-            home_of.insert(field.number, home);
-            // A home stands before those that share it.
-            let address = *frame.entry(home).or_insert(field.address);
-            if address != field.address {
-                field.address.replace_all_uses_with(address);
-                field.address.erase_instruction();
+                (Some(start), Some(home)) => {
+                    home_of.insert(field.number, home);
+                    if let Some(Local { memory, .. }) = locals.get(&home) {
+                        field
+                            .address
+                            .replace_all_uses_with(memory.unwrap_or(field.address));
+                        field.address.erase_instruction();
+                    } else {
+                        locals.insert(home, Local::instead_of(field, start));
+                    }
+                }
             }
         }
         self.function.promote(&memory);
         self.function.merge_blocks();
-        let addresses: Vec<Value> = frame.values().copied().collect();
-        let read = frames::simplify(self.function, &addresses);
-        home_of.retain(|_, home| read.contains(&frame[home]));
-        for address in addresses {
-            if !address.has_uses() {
-                address.erase_instruction();
+        let variables: Vec<Value> = locals.values().filter_map(|local| local.memory).collect();
+        let values = frames::simplify(self.function, &variables);
+        self.function.promote(&values);
+        let values = values.into_iter().collect();
+        locals.values_mut().for_each(|local| local.settle(&values));
+        let interface = self.settle_interface(locals, &home_of, spills);
+        interface.function.forward_blocks();
+        branches::branch_one_by_one(interface.function);
+        interface
+    }
+
+    /// Decides how the variables are handed over, and gives the function the parameters for it.
+    fn settle_interface(
+        &self,
+        locals: BTreeMap<u32, Local>,
+        home_of: &HashMap<u32, u32>,
+        spills: &[Spill],
+    ) -> Interface {
+        let mut handed_by: HashMap<u32, usize> = HashMap::new();
+        for spill in spills {
+            let fields = spill.fields.iter();
+            let homes = fields.filter_map(|(number, _)| home_of.get(number));
+            for home in homes.collect::<HashSet<_>>() {
+                *handed_by.entry(*home).or_default() += 1;
             }
         }
-        self.function.forward_blocks();
-        branches::branch_one_by_one(self.function);
-        home_of
-    }
-}
-
-/// So many ways out share code at most: every shared value has a phi with an operand of each, which LLVM's register
-/// allocator makes copies of.
-const MOST_SHARING: usize = 128;
-
-/// Lets ways out share their code where that is shorter. Values meet in phis there; what a way out does not need is
-/// undefined on its edge, so that nothing stays alive for it.
-fn share_spills(function: Value, spills: Vec<Spill>) {
-    let mut chunk: Vec<Spill> = Vec::new();
-    let mut union: BTreeMap<u32, Value> = BTreeMap::new();
-    let mut stored = 0;
-    for spill in spills {
-        let own = spill.fields.len();
-        let new = spill.fields.iter();
-        let new = new
-            .filter(|(number, _)| !union.contains_key(number))
-            .count();
-        // A shared value takes a phi, an address and a store; one of a way out's own only the last two.
-        let is_shorter = 3 * new <= 2 * own + 4;
-        // The phis' operands must not grow faster than what is stored.
-        let is_dense = (chunk.len() + 1) * (union.len() + new) <= 4 * (stored + own) + 64;
-        if !(is_shorter && is_dense) || chunk.len() == MOST_SHARING {
-            share(function, &std::mem::take(&mut chunk), &union);
-            union.clear();
-            stored = 0;
+        let (mut frame, mut arguments) = (Vec::new(), Vec::new());
+        let (mut passed_as, mut field_of) = (HashMap::new(), HashMap::new());
+        for (&home, local) in &locals {
+            let count = handed_by.get(&home).copied().unwrap_or_default();
+            let is_given = local.given.is_some();
+            let is_argument = is_given && Interface::takes_argument(count, spills.len());
+            if local.memory.is_some() || (is_given && !is_argument) {
+                field_of.insert(home, frame.len() as u32);
+                frame.push(local.ty);
+            }
+            if is_argument {
+                passed_as.insert(home, Passed::Argument(arguments.len() as u32));
+                arguments.push(local.ty);
+            } else if is_given {
+                passed_as.insert(home, Passed::Field(field_of[&home]));
+            }
         }
-        stored += own;
-        union.extend(spill.fields.iter().copied());
-        chunk.push(spill);
-    }
-    share(function, &chunk, &union);
-}
-
-/// Replaces the code of several ways out by one copy. `fields` are all of theirs, with an address of each.
-fn share(function: Value, spills: &[Spill], fields: &BTreeMap<u32, Value>) {
-    let [first, _, ..] = spills else {
-        return;
-    };
-    let builder = Builder::at_end(append_block(function, "spill"));
-    builder.set_location_of(first.call);
-    let blocks: Vec<Block> = spills
-        .iter()
-        .map(|spill| spill.end.parent_block())
-        .collect();
-    let phi = |values: Vec<Value>| {
-        let incoming: Vec<(Value, Block)> = values.into_iter().zip(blocks.clone()).collect();
-        builder.phi(incoming[0].0.ty(), &incoming)
-    };
-    let argument = |index: u32| {
-        let values = spills.iter().filter_map(|spill| spill.call.operand(index));
-        phi(values.collect())
-    };
-    let (state, stop) = (argument(1), argument(2));
-    let stored: Vec<HashMap<u32, Value>> = spills.iter().map(stored_by).collect();
-    let values: Vec<(Value, Value)> = fields
-        .iter()
-        .filter_map(|(number, &address)| {
-            let ty = stored.iter().find_map(|values| values.get(number))?.ty();
-            let here = |values: &HashMap<u32, Value>| {
-                values.get(number).copied().unwrap_or(ty.undefined())
-            };
-            Some((address, phi(stored.iter().map(here).collect())))
-        })
-        .collect();
-    let frame = builder.insert_clone(first.frame);
-    for (address, value) in values {
-        let address = builder.insert_clone(address);
-        address.set_operand(0, frame);
-        builder.store(value, address);
-    }
-    let call = builder.insert_clone(first.call);
-    for (index, operand) in [frame, state, stop].into_iter().enumerate() {
-        call.set_operand(index as u32, operand);
-    }
-    let end = builder.insert_clone(first.end);
-    if end.operand_count() > 0 {
-        end.set_operand(0, call);
-    }
-    for (spill, block) in spills.iter().zip(blocks) {
-        spill.end.erase_instruction();
-        let on = Builder::at_end(block);
-        on.set_location_of(spill.call);
-        on.branch(builder.block());
-        spill.call.erase_instruction();
-        for &(_, address) in &spill.fields {
-            erase_with_users(address);
+        let passed = home_of
+            .iter()
+            .filter_map(|(&number, home)| Some((number, *passed_as.get(home)?)));
+        let interface = Interface::new(self.function, frame, arguments, passed.collect());
+        for (home, local) in locals {
+            let field = field_of
+                .get(&home)
+                .map(|&number| interface.field(&Builder::before(local.address), number));
+            if let Some(given) = local.given {
+                match (passed_as.get(&home), field) {
+                    (Some(&Passed::Argument(number)), _) => {
+                        given.replace_all_uses_with(interface.argument(number));
+                        given.erase_instruction();
+                    }
+                    (_, Some(field)) => load_from(given, field, local.memory),
+                    _ => {}
+                }
+            }
+            if let (Some(memory), Some(field)) = (local.memory, field) {
+                memory.replace_all_uses_with(field);
+                memory.erase_instruction();
+            }
+            local.address.erase_instruction();
         }
-        spill.frame.erase_instruction();
+        interface
     }
 }
 
-/// What a way out stores in the fields.
-fn stored_by(spill: &Spill) -> HashMap<u32, Value> {
-    let fields = spill.fields.iter();
-    fields
-        .filter_map(|&(number, address)| {
-            let store = address.users().into_iter().next()?;
-            Some((number, store.operand(0)?))
-        })
-        .collect()
+/// Lets a variable begin with what its field holds: it need not be stored there.
+fn load_from(given: Value, field: Value, memory: Option<Value>) {
+    let stores_it = |next: &Value| {
+        next.opcode() == LLVMOpcode::LLVMStore
+            && next.operand(0) == Some(given)
+            && memory.is_some_and(|memory| next.operand(1) == Some(memory))
+    };
+    if let Some(store) = given.next_instruction().filter(stores_it) {
+        store.erase_instruction();
+    }
+    given.set_operand(0, field);
+    if !given.has_uses() {
+        given.erase_instruction();
+    }
 }
 
 /// Removes the ways through a product function on which only some versions are active, if every caller activates
@@ -241,25 +247,8 @@ pub(super) fn settle_activations(function: Value, members: usize) {
 }
 
 /// Puts a local variable in the place of a field.
-fn make_local(field: Value) -> Value {
-    let users = field.users().into_iter();
-    let ty = users
-        .map(|user| match user.opcode() {
-            LLVMOpcode::LLVMStore => user.operand(0).unwrap_or(user).ty(),
-            _ => user.ty(),
-        })
-        .next()
-        .unwrap_or(field.ty());
-    let local = Builder::before(field).alloca(ty, "local");
-    field.replace_all_uses_with(local);
-    field.erase_instruction();
+fn make_local(field: &Field) -> Value {
+    let local = Builder::before(field.address).alloca(field.ty, "local");
+    field.address.replace_all_uses_with(local);
     local
-}
-
-/// Erases an address and the stores to it.
-fn erase_with_users(address: Value) {
-    for user in address.users() {
-        user.erase_instruction();
-    }
-    address.erase_instruction();
 }
