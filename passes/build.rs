@@ -8,28 +8,18 @@ use std::process::Command;
 /// The LLVM major version that the Cargo features select.
 const LLVM_MAJOR: &str = "16";
 
-/// Parts of the runtime that only do something outside KLEE, and seldom: compiled for size.
-const NOT_IN_KLEE: [&str; 20] = [
-    "children",
-    "exec",
-    "fd_socket",
-    "fifo",
-    "linger",
-    "outside",
-    "pending",
-    "pids",
-    "popen",
-    "process",
-    "pty",
-    "pump",
-    "relay",
-    "rerun",
-    "signal",
-    "signals",
-    "spawn",
-    "stop",
-    "thread",
-    "timers",
+/// What KLEE executes of core/ and version/ on every path is compiled for speed, so that symbolic execution is short;
+/// the rest, which every product has, for size.
+const ON_EVERY_PATH: [&str; 9] = [
+    "check",
+    "exit",
+    "fds",
+    "main",
+    "memory",
+    "message",
+    "stdio_print",
+    "stdio_std",
+    "symbolic",
 ];
 
 fn main() {
@@ -55,9 +45,10 @@ fn compile_runtime(runtime: &Path, part: &str, out: &Path) {
         let stem = source.file_stem().expect("a file name").to_string_lossy();
         let module = out.join(format!("{part}-{stem}.bc"));
         let mut clang = Command::new(format!("clang-{LLVM_MAJOR}"));
-        // -O1 keeps symbolic execution of the runtime short; vectors, library-call rewriting and stack
-        // protectors are off because KLEE interprets this code and the version's libc may be uclibc.
-        let level = match NOT_IN_KLEE.contains(&&*stem) {
+        // Vectors, library-call rewriting and stack protectors are off because KLEE interprets this code and the
+        // version's libc may be uclibc.
+        let is_part_of_all = ["core", "version"].contains(&part);
+        let level = match is_part_of_all && !ON_EVERY_PATH.contains(&&*stem) {
             true => "-Oz",
             false => "-O1",
         };

@@ -44,20 +44,18 @@ static struct p3_entry *fresh_chunk(void) {
   return fresh;
 }
 
-static struct p3_entry *slot(int version, int fd, bool make) {
-  if (fd < 0 || fd >= CHUNK * CHUNKS)
-    return NULL;
-  struct p3_entry **chunk = &tables[version][fd / CHUNK];
-  if (!*chunk) {
-    if (!make)
-      return NULL;
-    *chunk = fd < CHUNK ? first_chunks[version] : fresh_chunk();
-    if (!*chunk)
-      return NULL;
-    if (chunk_counts[version] <= fd / CHUNK)
+static struct p3_entry *slot(int version, int fd) {
+  struct p3_entry *chunk = (unsigned)fd < CHUNK * CHUNKS ? tables[version][fd / CHUNK] : NULL;
+  return chunk ? chunk + fd % CHUNK : NULL;
+}
+
+static struct p3_entry *make_slot(int version, int fd) {
+  if ((unsigned)fd < CHUNK * CHUNKS && !tables[version][fd / CHUNK]) {
+    tables[version][fd / CHUNK] = fd < CHUNK ? first_chunks[version] : fresh_chunk();
+    if (tables[version][fd / CHUNK] && chunk_counts[version] <= fd / CHUNK)
       chunk_counts[version] = fd / CHUNK + 1;
   }
-  return *chunk + fd % CHUNK;
+  return slot(version, fd);
 }
 
 /* These questions leave errno alone: what asks them succeeds. */
@@ -81,7 +79,7 @@ static bool is_known(int real) {
 }
 
 int p3_fd_number(int version, int real) {
-  struct p3_entry *same = slot(version, real, false);
+  struct p3_entry *same = slot(version, real);
   if (same && same->real == real)
     return real;
   for (int c = 0; c < chunk_counts[version]; c++)
@@ -96,14 +94,14 @@ int p3_fd_number(int version, int real) {
 static struct p3_entry *adopt(int version, int fd) {
   if (p3_in_klee() || p3_is_harness || fd < 3 || !is_open(fd) || is_known(fd))
     return NULL;
-  struct p3_entry *entry = slot(version, fd, true);
+  struct p3_entry *entry = make_slot(version, fd);
   if (entry)
     *entry = (struct p3_entry){.real = fd, .cloexec = fcntl(fd, F_GETFD) & FD_CLOEXEC};
   return entry;
 }
 
 struct p3_entry *p3_fd_entry(int version, int fd) {
-  struct p3_entry *entry = slot(version, fd, false);
+  struct p3_entry *entry = slot(version, fd);
   if (entry && entry->real >= 0)
     return entry;
   entry = adopt(version, fd);
@@ -141,7 +139,7 @@ int p3_fd_meta(int version, int fd) {
 }
 
 int p3_fd_log(int version, int fd) {
-  struct p3_entry *entry = slot(version, fd, false);
+  struct p3_entry *entry = slot(version, fd);
   return entry && entry->real >= 0 && entry->kind == P3_LOG ? entry->stream : -1;
 }
 
@@ -243,7 +241,7 @@ static int number_limit(int version) {
  * taken belong to unknown code of this version and would be taken if it ran alone, except in a harness. */
 static int lowest_free(int version, int real, int lowest) {
   for (int fd = lowest;; fd++) {
-    struct p3_entry *entry = slot(version, fd, false);
+    struct p3_entry *entry = slot(version, fd);
     if (entry && entry->real >= 0)
       continue;
     if (fd > 2 && fd < real && !p3_in_klee() && !p3_is_harness && is_open(fd) && !is_known(fd))
@@ -258,7 +256,7 @@ static int install(int version, int real, int lowest, struct p3_entry like) {
   struct p3_guard guard;
   p3_lock(&guard);
   int fd = lowest_free(version, real, lowest);
-  struct p3_entry *entry = fd < number_limit(version) ? slot(version, fd, true) : NULL;
+  struct p3_entry *entry = fd < number_limit(version) ? make_slot(version, fd) : NULL;
   if (entry) {
     like.real = place(version, fd, real);
     *entry = like;
@@ -293,7 +291,7 @@ int p3_fd_install_log(int version, int real, int log) {
 }
 
 void p3_fds_set(int version, int fd, struct p3_entry like) {
-  struct p3_entry *entry = slot(version, fd, true);
+  struct p3_entry *entry = make_slot(version, fd);
   if (!entry)
     p3_fatal("out of memory");
   *entry = like;
@@ -306,7 +304,7 @@ int p3_fd_close(int version, int fd) {
     return -1;
   struct p3_guard guard;
   p3_lock(&guard);
-  struct p3_entry *entry = slot(version, fd, false);
+  struct p3_entry *entry = slot(version, fd);
   int real = entry->real, kind = entry->kind, stream = entry->stream;
   *entry = (struct p3_entry){.real = -1};
   if (fd <= 2 && !p3_in_klee()) {
@@ -341,8 +339,8 @@ int p3_fd_dup(int version, int fd, int lowest, bool cloexec) {
 }
 
 static int dup2_locked(int version, int from, int to, bool cloexec) {
-  struct p3_entry *source = slot(version, from, false);
-  struct p3_entry *target = slot(version, to, true);
+  struct p3_entry *source = slot(version, from);
+  struct p3_entry *target = make_slot(version, to);
   if (!source || source->real < 0 || !target || to >= number_limit(version)) {
     errno = EBADF;
     return -1;
@@ -413,7 +411,7 @@ int p3_fd_set_cloexec(int version, int fd, bool on) {
 void p3_fd_moved(int version, int fd, int real) {
   struct p3_guard guard;
   p3_lock(&guard);
-  struct p3_entry *entry = slot(version, fd, false);
+  struct p3_entry *entry = slot(version, fd);
   int before = p3_fd_log(version, fd);
   if (entry && fd <= 2) {
     mark_hidden(entry->real, false);
@@ -460,7 +458,7 @@ void p3_fd_arrange(int version) {
         if (tables[i][c][k].real >= 0)
           set_cloexec(tables[i][c][k].real, true);
   for (int fd = 0; fd <= 2; fd++) {
-    struct p3_entry *entry = slot(version, fd, false);
+    struct p3_entry *entry = slot(version, fd);
     if (!entry || entry->real < 0)
       close(fd);
     else
@@ -488,7 +486,7 @@ void p3_fd_arrange(int version) {
 
 void p3_fds_mirror(int version) {
   for (int fd = 0; fd <= 2; fd++) {
-    struct p3_entry *entry = slot(version, fd, false);
+    struct p3_entry *entry = slot(version, fd);
     if (entry && entry->real >= 0)
       dup3(entry->real, fd, entry->cloexec ? O_CLOEXEC : 0);
     else

@@ -94,11 +94,9 @@ void p3v_file_remove(FILE *file) {
 
 /* ---- flushing ---- */
 
-static bool has_output(FILE *file) { return __fpending(file) > 0; }
-
 static int flush_standard(int stream, bool input_too) {
   FILE *file = P3_ME->files[stream];
-  if (!file || !(input_too || has_output(file)) || p3v_is_closed(stream))
+  if (!file || !(input_too || __fpending(file) > 0) || p3v_is_closed(stream))
     return 0;
   if (p3v_klee && stream > 0) {
     p3v_drain(file);
@@ -113,7 +111,7 @@ static int flush_standard(int stream, bool input_too) {
 static int flush_all(bool input_too) {
   int result = 0;
   for (struct node *node = newest; node; node = node->next)
-    if (input_too || has_output(node->file))
+    if (input_too || __fpending(node->file) > 0)
       result |= fflush(node->file);
   for (int stream = 2; stream >= 0; stream--)
     result |= flush_standard(stream, input_too);
