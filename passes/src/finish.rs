@@ -6,7 +6,7 @@
 //! `p3_spec_meetings`). Undefined functions are libc's or an analyser's.
 
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Types, Value};
-use crate::{rename, runtime, spec, Error, Result};
+use crate::{flags, rename, runtime, share, spec, Error, Result};
 
 /// What the product checks at its end (`--check`); the bits of `P3_CHECK_*` in runtime/p3_runtime.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,11 +105,13 @@ const ENTRIES: [&str; 4] = [
 ];
 
 /// Completes the product after weaving.
-pub(crate) fn finish(product: &Module) -> Result<()> {
+pub(crate) fn finish(product: &Module, count: usize) -> Result<()> {
     let internal = |reason: String| Error::internal("finish", reason);
     define_lockstep(product);
     define_lists(product);
     address_thread_locals_directly(product);
+    flags::make_truth_values(product);
+    share::share(product, count);
     internalize(product);
     llvm::run_passes(product, "globaldce").map_err(internal)?;
     llvm::verify(product).map_err(internal)

@@ -190,7 +190,7 @@ pub fn merge<'ctx>(
     if options.harness {
         harness::harness(context, &product)?;
     }
-    finish::finish(&product)?;
+    finish::finish(&product, count)?;
     observe.after("finish", None, &product)?;
     report.product_size = ProductSize::of(&product);
     report.product_instructions = report.product_size.total();
