@@ -1,6 +1,6 @@
 //! The C runtime, compiled to bitcode by the build and embedded here.
 
-use crate::llvm::{self, Context, Linkage, Module};
+use crate::llvm::{self, Context, Linkage, Module, Value};
 use crate::{Error, Result};
 
 /// `runtime/alone`: linked into versions that are built alone and use it.
@@ -124,8 +124,24 @@ fn read<'ctx>(
     module.set_data_layout(&like.get_data_layout());
     llvm::prepare_flags(&module);
     for function in llvm::functions(&module) {
-        if !function.is_declaration() {
-            function.add_text_attribute(MARK, "");
+        if function.is_declaration() {
+            continue;
+        }
+        function.add_text_attribute(MARK, "");
+        // How it was compiled here says nothing about how the product is to be: short functions, such as what stands
+        // in for isspace, are inlined then. That the names of libc mean nothing only matters where they are called.
+        function.remove_attribute("minsize");
+        function.remove_attribute("optsize");
+        let blocks = function.blocks().into_iter();
+        let mut instructions = blocks.flat_map(|block| block.instructions());
+        let calls_libc = |instruction: Value| {
+            let callee = instruction.is_call().then(|| instruction.called_function());
+            callee.is_some_and(|callee| {
+                !callee.is_some_and(|callee| callee.name().starts_with(b"llvm."))
+            })
+        };
+        if !instructions.any(calls_libc) {
+            function.remove_text_attribute("no-builtins");
         }
     }
     Ok(module)

@@ -350,6 +350,13 @@ impl Value {
         }
     }
 
+    pub(crate) fn remove_text_attribute(self, kind: &str) {
+        let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+        unsafe {
+            LLVMRemoveStringAttributeAtIndex(self.0, index, kind.as_ptr().cast(), kind.len() as u32)
+        }
+    }
+
     /// The value of an attribute of a function that LLVM does not know.
     pub(crate) fn text_attribute(self, kind: &str) -> Option<String> {
         let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
