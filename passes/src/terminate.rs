@@ -2,7 +2,7 @@
 //!
 //! Input: an isolated version. Guarantee: after `p3v_die` has cleared the version's `p3v_alive` flag, its
 //! frames return one by one without running any more of the program: behind every call that may reach
-//! `p3v_die` the flag is tested and the function returns (any value, nobody looks at it); functions that
+//! `p3v_die` the flag is tested, if there is more to come, and the function returns (any value, nobody looks at it); functions that
 //! external code may call back return at once while the flag is clear. `noreturn` is dropped from what now
 //! returns, and the `unreachable` behind it stays unreachable, behind the test.
 //!
@@ -233,6 +233,8 @@ fn return_if_dead_after(call: Value, alive: Value, errno: Value, dead_ends: &mut
         return;
     }
     let (check_block, rest) = match end_of(call, errno).next_instruction() {
+        // It returns anyhow: calls that can be tail calls stay such, however deep they go.
+        Some(next) if only_returns(next) => return,
         Some(next) => (call.parent_block(), next.split_before("alive")),
         None => {
             let target = call.normal_destination();
@@ -242,6 +244,24 @@ fn return_if_dead_after(call: Value, alive: Value, errno: Value, dead_ends: &mut
         }
     };
     add_test(check_block, rest, alive, Some(call), dead_ends);
+}
+
+/// Whether nothing happens from `instruction` on but that the function returns.
+fn only_returns(instruction: Value) -> bool {
+    let mut next = instruction;
+    let mut passed = HashSet::new();
+    while next.opcode() == LLVMOpcode::LLVMBr {
+        let [target] = next.successors()[..] else {
+            return false;
+        };
+        let instructions = target.instructions().into_iter();
+        let mut rest = instructions.skip_while(|i| i.opcode() == LLVMOpcode::LLVMPHI);
+        match rest.next() {
+            Some(first) if passed.insert(target) => next = first,
+            _ => return false,
+        }
+    }
+    next.opcode() == LLVMOpcode::LLVMRet
 }
 
 fn return_if_dead_at_entry(function: Value, alive: Value, dead_ends: &mut DeadEnds) {

@@ -303,7 +303,10 @@ const ENDING: &str = "declare void @exit(i32) noreturn\n\
     define void @leave() noreturn {\n  call void @exit(i32 3) noreturn\n  unreachable\n}\n\
     define i32 @pure(i32 %x) {\n  %1 = add i32 %x, 1\n  ret i32 %1\n}\n\
     define i32 @main(i32 %argc, ptr %argv) {\n  %1 = call i32 @pure(i32 %argc)\n\
-    \x20 call void @leave()\n  ret i32 %1\n}\n";
+    \x20 call void @leave()\n  %2 = add i32 %1, 1\n  ret i32 %2\n}\n\
+    define i32 @last(i32 %x) {\n  %1 = icmp eq i32 %x, 0\n  br i1 %1, label %a, label %b\n\
+    a:\n  %2 = tail call i32 @main(i32 1, ptr null)\n  br label %b\n\
+    b:\n  %3 = phi i32 [ %2, %a ], [ 7, %0 ]\n  ret i32 %3\n}\n";
 
 #[test]
 fn terminate_returns_behind_calls_that_may_end_the_version() {
@@ -327,11 +330,13 @@ fn terminate_returns_behind_calls_that_may_end_the_version() {
             "@leave",
             "@p3v_alive",
             "br i1",
-            "ret i32 %1",
+            "ret i32 %4",
             "ret i32 0",
         ],
     );
     assert!(!text.function("pure").contains("@p3v_alive"));
+    // Nothing comes behind that call but the return.
+    assert!(!text.function("last").contains("@p3v_alive"));
 }
 
 #[test]

@@ -49,7 +49,16 @@ const SIGNALS_OF_PROCESS: [&str; 8] = [
 ];
 
 /// The functions that leave others without their returning.
-const JUMPS: [&str; 4] = ["siglongjmp", "longjmp", "_longjmp", "__longjmp_chk"];
+const JUMPS: [&str; 5] = [
+    "siglongjmp",
+    "longjmp",
+    "_longjmp",
+    "__longjmp_chk",
+    "llvm.eh.sjlj.longjmp",
+];
+
+/// Attributes with which code only runs on some processors, or passes vectors otherwise.
+const TARGET: [&str; 2] = ["target-cpu", "target-features"];
 
 /// Why no function at all may be woven; `bound[i]` are the names of libc that version i's program refers to.
 ///
@@ -123,8 +132,24 @@ fn is_used_by_program(function: Value) -> bool {
         .any(|user| !user.is_instruction() || !runtime::is_runtime(user.parent_block().parent()))
 }
 
-/// Why a defined function cannot be woven; none if it can.
-pub(crate) fn not_woven_reason(function: Value) -> Option<String> {
+/// Why the versions' definitions of a function cannot be woven; none if they can.
+pub(crate) fn not_woven_reason(members: &[Value]) -> Option<String> {
+    let own = members.iter().find_map(|&member| own_reason(member));
+    let differs = |attribute: &&str| {
+        let mut values = members
+            .iter()
+            .map(|member| member.text_attribute(attribute));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    own.or_else(|| {
+        let attribute = TARGET.into_iter().find(differs)?;
+        Some(format!("compiled for different processors ({attribute})"))
+    })
+}
+
+/// Why a definition cannot be woven, whatever the others are.
+fn own_reason(function: Value) -> Option<String> {
     if function.value_type().is_variadic() {
         return Some("variadic definition".into());
     }
@@ -173,6 +198,7 @@ fn call_reason(call: Value) -> Option<String> {
     let callee = call.called_function();
     let name = callee.map(Value::name_text).unwrap_or_default();
     let twice = call.call_has_attribute("returns_twice")
+        || name.starts_with("llvm.eh.sjlj.setjmp")
         || callee.is_some_and(|callee| callee.has_attribute("returns_twice"))
         || RETURN_TWICE.contains(&name.as_str()) && callee.is_some_and(Value::is_declaration);
     if twice {

@@ -189,11 +189,11 @@ pub fn align_versions(
     let sequential: Vec<Option<String>> = groups
         .iter()
         .map(|group| {
-            let present = || group.members.iter().flatten();
-            if present().count() < 2 {
+            let present: Vec<Value> = group.members.iter().copied().flatten().collect();
+            if present.len() < 2 {
                 return Some("exists in one version only".to_string());
             }
-            present().find_map(|&member| not_woven_reason(member))
+            not_woven_reason(&present)
         })
         .collect();
     let group_of: HashMap<Value, usize> = groups

@@ -21,6 +21,9 @@ extern "C" {
     fn p3_copy_call_attributes(call: LLVMValueRef, function: LLVMValueRef);
     fn p3_copy_byval(to: LLVMValueRef, to_index: u32, from: LLVMValueRef, from_index: u32);
     fn p3_copy_code_generation_attributes(to: LLVMValueRef, from: LLVMValueRef);
+    fn p3_keep_common_attributes(function: LLVMValueRef, other: LLVMValueRef);
+    fn p3_call_extension(call: LLVMValueRef, index: u32) -> u32;
+    fn p3_set_call_extension(call: LLVMValueRef, index: u32, bits: u32);
     fn p3_with_type(function: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef;
     fn p3_promote(function: LLVMValueRef, allocas: *const LLVMValueRef, count: usize);
     fn p3_merge_blocks(function: LLVMValueRef);
@@ -409,6 +412,26 @@ impl Value {
     /// Takes over the attributes that choose the target's features, stack layout and instrumentation.
     pub(crate) fn copy_code_generation_attributes(self, from: Value) {
         unsafe { p3_copy_code_generation_attributes(self.0, from.0) }
+    }
+
+    /// Gives up attributes of those that [`Value::copy_code_generation_attributes`] takes over which `other` lacks, and
+    /// takes over what `other` forbids: the code of both will stand in this function.
+    pub(crate) fn keep_common_attributes(self, other: Value) {
+        unsafe { p3_keep_common_attributes(self.0, other.0) }
+    }
+
+    /// How a call extends its result (first) and arguments, and which are in registers: a set of bits each.
+    pub(crate) fn call_extensions(self) -> Vec<u32> {
+        let all = 0..=self.argument_count();
+        all.map(|index| unsafe { p3_call_extension(self.0, index) })
+            .collect()
+    }
+
+    /// Lets a call do that as [`Value::call_extensions`] says of another.
+    pub(crate) fn set_call_extensions(self, extensions: &[u32]) {
+        for (index, &bits) in extensions.iter().enumerate() {
+            unsafe { p3_set_call_extension(self.0, index as u32, bits) }
+        }
     }
 
     /// A function of another type that takes over this one's body, name, attributes and debug info. The body still

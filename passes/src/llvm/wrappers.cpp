@@ -86,6 +86,22 @@ void p3_copy_call_attributes(LLVMValueRef Call, LLVMValueRef Fn) {
   CB->setCallingConv(F->getCallingConv());
 }
 
+// What a call says of how an argument (or with 0 the result) is passed: the bits of extension and register.
+uint32_t p3_call_extension(LLVMValueRef Call, uint32_t Index) {
+  AttributeSet Set = cast<CallBase>(unwrap(Call))->getAttributes().getAttributes(Index);
+  return Set.hasAttribute(Attribute::ZExt) | Set.hasAttribute(Attribute::SExt) << 1 |
+         Set.hasAttribute(Attribute::InReg) << 2;
+}
+
+// Makes a call say the same.
+void p3_set_call_extension(LLVMValueRef Call, uint32_t Index, uint32_t Bits) {
+  auto *CB = cast<CallBase>(unwrap(Call));
+  const Attribute::AttrKind Kinds[] = {Attribute::ZExt, Attribute::SExt, Attribute::InReg};
+  for (unsigned Bit = 0; Bit < 3; Bit++)
+    if (Bits >> Bit & 1)
+      CB->addAttributeAtIndex(Index, Attribute::get(CB->getContext(), Kinds[Bit]));
+}
+
 int p3_is_must_tail(LLVMValueRef Call) {
   auto *CI = dyn_cast<CallInst>(unwrap(Call));
   return CI && CI->isMustTailCall();
@@ -339,6 +355,25 @@ LLVMValueRef p3_with_type(LLVMValueRef Fn, LLVMTypeRef Ty) {
   New->takeName(Old);
   Old->setLinkage(GlobalValue::ExternalLinkage);
   return wrap(New);
+}
+
+// F keeps of its attributes that LLVM does not know those that Other has, too, as they may allow what Other does not; and
+// gets what Other forbids.
+void p3_keep_common_attributes(LLVMValueRef Fn, LLVMValueRef OtherFn) {
+  auto *F = cast<Function>(unwrap(Fn));
+  auto *Other = cast<Function>(unwrap(OtherFn));
+  SmallVector<StringRef, 8> Dropped;
+  for (const Attribute &A : F->getAttributes().getFnAttrs())
+    if (A.isStringAttribute() && !A.getKindAsString().startswith("no-builtin") &&
+        Other->getFnAttribute(A.getKindAsString()) != A)
+      Dropped.push_back(A.getKindAsString());
+  for (StringRef Kind : Dropped)
+    F->removeFnAttr(Kind);
+  for (const Attribute &A : Other->getAttributes().getFnAttrs())
+    if (A.isStringAttribute() && A.getKindAsString().startswith("no-builtin"))
+      F->addFnAttr(A);
+  if (Other->hasFnAttribute(Attribute::NullPointerIsValid))
+    F->addFnAttr(Attribute::NullPointerIsValid);
 }
 
 // Turns the loads and stores of one alloca, in the order of their blocks, into SSA values. Only the blocks are looked at

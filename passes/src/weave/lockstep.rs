@@ -121,6 +121,7 @@ fn emit_partial(
             callee: member,
             arguments,
             enter: None,
+            extensions: &[],
         })
         .collect();
     let may_fork = products.may_fork(product);

@@ -165,9 +165,8 @@ pub(crate) fn weave<'ctx>(
             Some("excluded by --no-weave".to_string())
         } else {
             nothing_woven.clone().or_else(|| {
-                present
-                    .iter()
-                    .find_map(|(_, member)| align::not_woven_reason(*member))
+                let members: Vec<Value> = present.iter().map(|&(_, member)| member).collect();
+                align::not_woven_reason(&members)
             })
         };
         if let Some(reason) = &sequential {

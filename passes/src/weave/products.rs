@@ -29,6 +29,9 @@ impl Product {
         let function = llvm::add_function(module, name, ty);
         function.set_internal();
         function.copy_code_generation_attributes(present[0]);
+        for &member in &present[1..] {
+            function.keep_common_attributes(member);
+        }
         let mut index = present.len() as u32;
         for member in &present {
             for parameter in 0..member.parameters().len() as u32 {
@@ -107,6 +110,8 @@ pub(super) struct SoloCall<'a> {
     pub(super) arguments: &'a [Value],
     /// The runtime's function that makes a version the owner of the process before a call of a pointer, and the version.
     pub(super) enter: Option<(Value, Value)>,
+    /// How a call of a pointer passes values ([`Value::call_extensions`]).
+    pub(super) extensions: &'a [u32],
 }
 
 /// Makes calls one after the other. `condition` is asked whether the k-th depends on something; where that is false
@@ -127,8 +132,9 @@ pub(super) fn call_apart(
                 builder.call(function.value_type(), function, &arguments);
             }
             let call = builder.call(solo.ty, solo.callee, solo.arguments);
-            if let Some(callee) = solo.callee.as_function() {
-                call.copy_call_attributes_from(callee);
+            match solo.callee.as_function() {
+                Some(callee) => call.copy_call_attributes_from(callee),
+                None => call.set_call_extensions(solo.extensions),
             }
             call
         };
@@ -192,7 +198,7 @@ pub(super) struct Products<'m, 'ctx> {
 }
 
 /// The versions whose calls meet, and the function types that these calls assume.
-type DispatchKey = (Vec<usize>, Vec<Type>);
+type DispatchKey = (Vec<usize>, Vec<Type>, Vec<Vec<u32>>);
 
 /// A function that finds the product function of a tuple of pointers.
 struct Dispatcher {
@@ -200,6 +206,8 @@ struct Dispatcher {
     ty: Type,
     versions: Vec<usize>,
     types: Vec<Type>,
+    /// How these calls pass values ([`Value::call_extensions`]).
+    extensions: Vec<Vec<u32>>,
     candidates: Vec<usize>,
 }
 
@@ -264,7 +272,8 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         if !is_plain {
             return None;
         }
-        let key = (versions.to_vec(), types);
+        let extensions = calls.iter().map(|call| call.call_extensions()).collect();
+        let key = (versions.to_vec(), types, extensions);
         if let Some(known) = self.by_key.borrow().get(&key) {
             let dispatchers = self.dispatchers.borrow();
             return known.map(|index| {
@@ -306,7 +315,7 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         let index = self.dispatchers.borrow().len();
         let function = llvm::add_function(self.module, &format!("_PP_dispatch.{index}"), ty);
         function.set_internal();
-        let (versions, types) = key.clone();
+        let (versions, types, extensions) = key.clone();
         self.by_key.borrow_mut().insert(key, Some(index));
         self.dispatchers.borrow_mut().insert(
             index,
@@ -315,6 +324,7 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
                 ty,
                 versions,
                 types,
+                extensions,
                 candidates,
             },
         );
@@ -502,6 +512,7 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
                 arguments: &arguments[k],
                 enter: enter
                     .map(|function| (function, types.constant(32, dispatcher.versions[k] as u64))),
+                extensions: &dispatcher.extensions[k],
             })
             .collect();
         let condition = |builder: &Builder, k: usize| {
