@@ -11,27 +11,36 @@
 __asm__(".text\n"
         "as_signed: movslq %edi, %rax; ret\n"
         "as_unsigned: movl %edi, %eax; ret\n"
-        "as_short: movslq %edi, %rax; movslq %esi, %rcx; subq %rcx, %rax; ret\n");
-long as_signed(signed char value);
-long as_unsigned(unsigned char value);
-long as_short(short value, short other);
+        "as_short: movslq %edi, %rax; movslq %esi, %rcx; subq %rcx, %rax; ret\n"
+        ".data\n.balign 8\n"
+        "signed_pointer: .quad as_signed\n"
+        "unsigned_pointer: .quad as_unsigned\n"
+        "short_pointer: .quad as_short\n"
+        ".text\n");
+extern long (*signed_pointer)(signed char);
+extern long (*unsigned_pointer)(unsigned char);
+extern long (*short_pointer)(short, short);
 
 static long own_signed(signed char value) { return value + 1000L; }
 static long own_short(short value, short other) { return value * 1000L + other; }
 
-static long (*const of_char[])(signed char) = {as_signed, own_signed};
-static long (*const of_unsigned[])(unsigned char) = {as_unsigned};
-static long (*const of_short[])(short, short) = {own_short, as_short};
+static long own_unsigned(unsigned char value) { return value ^ 5; }
+static long (*of_char[])(signed char) = {0, own_signed};
+static long (*of_unsigned[])(unsigned char) = {own_unsigned, 0};
+static long (*of_short[])(short, short) = {own_short, 0};
 
 int main(int argc, char **argv) {
   int step = argc > 1 ? atoi(argv[1]) : 1, start = argc > 2 ? atoi(argv[2]) : 0;
   long sum = 0;
+  of_char[0] = signed_pointer;
+  of_unsigned[1] = unsigned_pointer;
+  of_short[1] = short_pointer;
   for (int i = 0; i < 40; i += step) {
     int value = start * 7919 + i * 104729;
     if (V == 2 && step == 2)
       value += 3;
     sum += of_char[i % 2]((signed char)value);
-    sum = sum * 3 + of_unsigned[0]((unsigned char)(value >> 3));
+    sum = sum * 3 + of_unsigned[i % 2]((unsigned char)(value >> 3));
     sum ^= of_short[i % 2]((short)(value * 5), (short)(value + i));
     printf("%d: %ld\n", i, sum);
   }
