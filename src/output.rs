@@ -73,7 +73,11 @@ pub fn write_all(outputs: Vec<(Output, &[u8])>) -> Result<()> {
         let result = match &output.target {
             Target::Stdout => {
                 let mut stdout = io::stdout().lock();
-                stdout.write_all(data).and_then(|()| stdout.flush())
+                match stdout.write_all(data).and_then(|()| stdout.flush()) {
+                    // Who reads has seen enough.
+                    Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                    result => result,
+                }
             }
             Target::Open(file) => {
                 let mut file = file;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn align(directory: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_p3-ir"))
@@ -440,6 +440,27 @@ fn what_cannot_be_shown_is_said() {
         "two versions",
     );
     fails(&["a.bc", "a.bc", "--map", "x"], "OLD=NEW");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let directory = tempfile::tempdir().unwrap();
+    // Far more than a pipe holds.
+    let functions: String = (0..3000)
+        .map(|number| format!("define void @f{number}() {{\n  ret void\n}}\n"))
+        .collect();
+    fs::write(directory.path().join("many.ll"), functions).unwrap();
+    let mut aligning = Command::new(env!("CARGO_BIN_EXE_p3-ir"))
+        .args(["align", "many.ll", "many.ll", "--format", "json"])
+        .current_dir(directory.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(aligning.stdout.take());
+    let output = aligning.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
 }
 
 #[test]
