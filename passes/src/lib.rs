@@ -3,6 +3,7 @@
 //! [`pipeline::merge`] reads top to bottom like the pipeline; every pass is a file of its own.
 
 pub mod align;
+mod assembly;
 pub mod build;
 mod check;
 mod dictionary;

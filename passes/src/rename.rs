@@ -4,8 +4,9 @@
 //! from 1) is called `_PPi_name` and has internal linkage, so nothing of two versions can meet in the linker;
 //! undefined functions keep their names (libc, KLEE's and LLVM's intrinsics). Sections whose names are C
 //! identifiers, and the `__start_`/`__stop_` symbols that the linker makes for them, become the version's own.
-//! File-level assembly follows as far as its words are symbols of the version.
+//! Assembly, of files and inline, follows as far as its words are symbols of the version.
 
+use crate::assembly;
 use crate::isolate::SHIELD;
 use crate::llvm::{self, Linkage, Module, Value};
 use std::collections::{HashMap, HashSet};
@@ -20,8 +21,12 @@ pub(crate) fn prefix(index: usize) -> String {
 pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) -> Vec<String> {
     let prefix = prefix(index);
     let asm = llvm::module_asm(module);
-    let words: HashSet<&str> = symbol_words(&asm).collect();
-    let asm_defined = asm_definitions(&asm);
+    let inline = inline_assembly(module);
+    let texts = || inline.iter().map(|(_, text)| text).chain([&asm]);
+    let words: HashSet<&str> = texts().flat_map(|text| assembly::names(text)).collect();
+    let asm_defined: HashSet<&str> = texts()
+        .flat_map(|text| assembly::definitions(text))
+        .collect();
     let mut renamed: HashMap<String, String> = HashMap::new();
     let mut warnings = Vec::new();
 
@@ -62,19 +67,33 @@ pub(crate) fn rename(module: &Module, index: usize, exported: &HashSet<String>) 
             global.set_internal();
         }
     }
+    for name in asm_defined {
+        renamed
+            .entry(name.to_string())
+            .or_insert_with(|| format!("{prefix}{name}"));
+    }
+    for (call, text) in &inline {
+        call.set_inline_assembly(&assembly::rename(text, &renamed));
+    }
     if !asm.trim().is_empty() {
-        for name in asm_defined {
-            renamed
-                .entry(name.to_string())
-                .or_insert_with(|| format!("{prefix}{name}"));
-        }
-        llvm::set_module_asm(module, &rename_words(&asm, &renamed));
+        llvm::set_module_asm(module, &assembly::rename(&asm, &renamed));
         warnings.push(format!(
             "version {} has file-level assembly: symbols in it were renamed by name, its data is as written",
             index + 1
         ));
     }
     warnings
+}
+
+/// The calls of inline assembly, with its text.
+fn inline_assembly(module: &Module) -> Vec<(Value, String)> {
+    let functions = llvm::functions(module).into_iter();
+    functions
+        .flat_map(|function| function.blocks())
+        .flat_map(|block| block.instructions())
+        .filter(|instruction| instruction.is_call())
+        .filter_map(|call| Some((call, call.inline_assembly()?)))
+        .collect()
 }
 
 /// Puts ifuncs in the place of their aliases: an alias that is local to its file is no ifunc to the linker, but the
@@ -140,76 +159,9 @@ fn rename_sections(module: &Module, prefix: &str) -> HashSet<Value> {
         .collect()
 }
 
-/// The words of assembly text that can be symbols.
-fn symbol_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !is_symbol_character(c))
-        .filter(|word| !word.is_empty() && !word.starts_with('.'))
-}
-
-fn is_symbol_character(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
-}
-
-/// Labels (`name:`) and symbols set by directive (`.set name, ...`, `name = ...`, `.comm name`).
-fn asm_definitions(text: &str) -> HashSet<&str> {
-    let mut found = HashSet::new();
-    for statement in text.split(['\n', ';']) {
-        let statement = statement.trim();
-        let word_end = statement
-            .find(|c| !is_symbol_character(c))
-            .unwrap_or(statement.len());
-        let (word, rest) = statement.split_at(word_end);
-        let rest = rest.trim_start();
-        if matches!(word, ".set" | ".equ" | ".comm" | ".lcomm") {
-            found.extend(symbol_words(rest).next());
-        } else if !word.is_empty()
-            && !word.starts_with(|c: char| c == '.' || c.is_ascii_digit())
-            && (rest.starts_with(':') || rest.starts_with('='))
-        {
-            found.insert(word);
-        }
-    }
-    found
-}
-
-fn rename_words(text: &str, renamed: &HashMap<String, String>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut word_start = None;
-    let flush = |out: &mut String, word: &str| match renamed.get(word) {
-        Some(new) => out.push_str(new),
-        None => out.push_str(word),
-    };
-    for (position, c) in text.char_indices() {
-        if is_symbol_character(c) {
-            word_start.get_or_insert(position);
-        } else {
-            if let Some(start) = word_start.take() {
-                flush(&mut out, &text[start..position]);
-            }
-            out.push(c);
-        }
-    }
-    if let Some(start) = word_start {
-        flush(&mut out, &text[start..]);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn assembly_symbols_are_found_and_renamed() {
-        let text = ".globl f\nf: call g; ret\n.set h, f\nk = 3\n.symver f,f@@V1";
-        let defined = asm_definitions(text);
-        assert_eq!(defined, HashSet::from(["f", "h", "k"]));
-        let renamed = HashMap::from([("f".to_string(), "_PP1_f".to_string())]);
-        assert_eq!(
-            rename_words(text, &renamed),
-            ".globl _PP1_f\n_PP1_f: call g; ret\n.set h, _PP1_f\nk = 3\n.symver _PP1_f,_PP1_f@@V1"
-        );
-    }
 
     #[test]
     fn c_identifiers() {

@@ -134,11 +134,13 @@ fn read<'ctx>(
         function.remove_attribute("optsize");
         let blocks = function.blocks().into_iter();
         let mut instructions = blocks.flat_map(|block| block.instructions());
+        let is_libc = |callee: Value| {
+            let name = callee.name();
+            !name.starts_with(b"llvm.") && !name.starts_with(b"p3")
+        };
         let calls_libc = |instruction: Value| {
             let callee = instruction.is_call().then(|| instruction.called_function());
-            callee.is_some_and(|callee| {
-                !callee.is_some_and(|callee| callee.name().starts_with(b"llvm."))
-            })
+            callee.is_some_and(|callee| callee.is_none_or(is_libc))
         };
         if !instructions.any(calls_libc) {
             function.remove_text_attribute("no-builtins");

@@ -15,7 +15,7 @@
 //! leaves the version and what belongs to it: becoming the owner of the process and the copies of errno.
 
 use crate::llvm::{self, append_block, Builder, Module, Types, Value};
-use crate::{libc, Error, Result};
+use crate::{assembly, libc, Error, Result};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
@@ -65,7 +65,11 @@ pub(crate) fn terminate(module: &Module, bound: &[String]) -> Result<usize> {
             .blocks()
             .into_iter()
             .flat_map(|block| block.instructions())
-            .filter(|&instruction| instruction.is_call() && ending.contains_call(instruction))
+            .filter(|instruction| instruction.is_call())
+            .filter(|&call| {
+                let named = named_functions(module, call);
+                ending.contains_call(call) || named.iter().any(|f| ending.functions.contains(f))
+            })
             .collect();
         for call in calls {
             if call.called_function().is_some_and(is_switch) {
@@ -119,7 +123,12 @@ impl CallGraph {
                         Some(callee) if !callee.is_declaration() => {
                             callers.entry(callee).or_default().push(function);
                         }
-                        _ => is_open |= is_open_call(call, asynchronous),
+                        _ => {
+                            is_open |= is_open_call(call, asynchronous);
+                            for callee in named_functions(module, call) {
+                                callers.entry(callee).or_default().push(function);
+                            }
+                        }
                     }
                 }
             }
@@ -181,6 +190,18 @@ fn is_open_call(call: Value, asynchronous: bool) -> bool {
         }
         None => !call.called_operand().is_some_and(Value::is_inline_asm),
     }
+}
+
+/// The functions that inline assembly names, which it may call.
+fn named_functions(module: &Module, call: Value) -> Vec<Value> {
+    let text = call.inline_assembly().unwrap_or_default();
+    let names = assembly::names(&text).into_iter();
+    let mut named: Vec<Value> = names
+        .filter_map(|name| llvm::global_named(module, name))
+        .filter(|global| global.as_function().is_some() && !global.is_declaration())
+        .collect();
+    named.sort_by_key(|function| function.name());
+    named
 }
 
 fn is_switch(function: Value) -> bool {

@@ -33,6 +33,25 @@ static struct p3_whereabouts installed;
 /* There are threads that do not share it; or there are, but the system did not allow that. */
 static volatile bool are_apart, cannot_part;
 
+extern char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak));
+
+/* In a program that is loaded anywhere, no function of a library has its address among the program's own. */
+static bool is_own(uintptr_t function) {
+  uintptr_t start = (uintptr_t)__executable_start;
+  return function - start < (uintptr_t)_end - start && ((const Elf64_Ehdr *)start)->e_type == ET_DYN;
+}
+
+/* The program's own functions, among which there is no library's; empty where that is not known, and from when dlsym
+ * has found something in the program itself, where there may be code of others than the versions. */
+static uintptr_t own_start, own_size;
+
+static void know_own(void) {
+  if (p3_in_klee() || !is_own((uintptr_t)&know_own))
+    return;
+  own_start = (uintptr_t)__executable_start;
+  own_size = (uintptr_t)_end - own_start;
+}
+
 void p3_switch_init(void) {
   mode_t mask = umask(0);
   umask(mask);
@@ -41,6 +60,7 @@ void p3_switch_init(void) {
     p3_states[i].umask = mask;
     p3_states[i].cwd = -1;
   }
+  know_own();
 }
 
 static int open_cwd(void) { return p3_fd_hide(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)); }
@@ -224,21 +244,13 @@ void p3_enter(int version) {
     p3_versions[version]->enter();
 }
 
-extern char __executable_start[] __attribute__((weak)), _end[] __attribute__((weak));
-
-/* In a program that is loaded anywhere, no function of a library has its address among the program's own. */
-static bool is_own(uintptr_t function) {
-  uintptr_t start = (uintptr_t)__executable_start;
-  return function - start < (uintptr_t)_end - start && ((const Elf64_Ehdr *)start)->e_type == ET_DYN;
+void p3_symbol_found(const void *symbol) {
+  if (own_size && is_own((uintptr_t)symbol))
+    own_size = 0;
 }
 
-/* dlsym has found something in the program itself, where there may be code of others than the versions. */
-static bool finds_itself;
-
-void p3_symbol_found(const void *symbol) { finds_itself |= !p3_in_klee() && is_own((uintptr_t)symbol); }
-
 void p3_enter_for(int version, const void *function) {
-  if (p3_in_klee() || finds_itself || !is_own((uintptr_t)function))
+  if (!own_size || (uintptr_t)function - own_start >= own_size)
     p3_enter(version);
 }
 

@@ -1,7 +1,7 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
 use crate::llvm::{self, Module, Value};
-use crate::runtime;
+use crate::{assembly, runtime};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use std::collections::HashSet;
 
@@ -194,6 +194,11 @@ fn call_reason(call: Value) -> Option<String> {
     }
     if call.call_has_attribute("noduplicate") {
         return Some("call that must not be duplicated".into());
+    }
+    if let Some(text) = call.inline_assembly() {
+        // Each copy would define it.
+        let defines = !assembly::definitions(&text).is_empty();
+        return defines.then(|| "inline assembly that defines a symbol".into());
     }
     let callee = call.called_function();
     let name = callee.map(Value::name_text).unwrap_or_default();

@@ -24,6 +24,8 @@ extern "C" {
     fn p3_keep_common_attributes(function: LLVMValueRef, other: LLVMValueRef);
     fn p3_call_extension(call: LLVMValueRef, index: u32) -> u32;
     fn p3_set_call_extension(call: LLVMValueRef, index: u32, bits: u32);
+    fn p3_inline_assembly(call: LLVMValueRef, length: *mut usize) -> *const c_char;
+    fn p3_set_inline_assembly(call: LLVMValueRef, text: *const c_char, length: usize);
     fn p3_with_type(function: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef;
     fn p3_promote(function: LLVMValueRef, allocas: *const LLVMValueRef, count: usize);
     fn p3_merge_blocks(function: LLVMValueRef);
@@ -605,6 +607,31 @@ impl Value {
 
     pub(crate) fn argument_count(self) -> u32 {
         unsafe { LLVMGetNumArgOperands(self.0) }
+    }
+
+    /// The text of the inline assembly that this calls.
+    pub(crate) fn inline_assembly(self) -> Option<String> {
+        let mut length = 0;
+        // SAFETY: the text belongs to the context, which outlives this; it has `length` bytes.
+        let bytes = unsafe {
+            let text = p3_inline_assembly(self.0, &mut length);
+            (!text.is_null()).then(|| std::slice::from_raw_parts(text.cast::<u8>(), length))?
+        };
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// Calls inline assembly with another text, and else the same.
+    pub(crate) fn set_inline_assembly(self, text: &str) {
+        unsafe { p3_set_inline_assembly(self.0, text.as_ptr().cast(), text.len()) }
+    }
+
+    pub(crate) fn add_call_attribute(self, kind: &str) {
+        let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(kind), 0);
+            LLVMAddCallSiteAttribute(self.0, index, attribute);
+        }
     }
 
     pub(crate) fn remove_call_attribute(self, kind: &str) {

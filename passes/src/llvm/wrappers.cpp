@@ -16,6 +16,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -100,6 +101,22 @@ void p3_set_call_extension(LLVMValueRef Call, uint32_t Index, uint32_t Bits) {
   for (unsigned Bit = 0; Bit < 3; Bit++)
     if (Bits >> Bit & 1)
       CB->addAttributeAtIndex(Index, Attribute::get(CB->getContext(), Kinds[Bit]));
+}
+
+// The text of the inline assembly that is called, if it is any.
+const char *p3_inline_assembly(LLVMValueRef Call, size_t *Length) {
+  auto *Asm = dyn_cast<InlineAsm>(cast<CallBase>(unwrap(Call))->getCalledOperand());
+  if (!Asm)
+    return nullptr;
+  *Length = Asm->getAsmString().size();
+  return Asm->getAsmString().data();
+}
+
+void p3_set_inline_assembly(LLVMValueRef Call, const char *Text, size_t Length) {
+  auto *CB = cast<CallBase>(unwrap(Call));
+  auto *Asm = cast<InlineAsm>(CB->getCalledOperand());
+  CB->setCalledOperand(InlineAsm::get(Asm->getFunctionType(), StringRef(Text, Length), Asm->getConstraintString(),
+                                      Asm->hasSideEffects(), Asm->isAlignStack(), Asm->getDialect(), Asm->canThrow()));
 }
 
 int p3_is_must_tail(LLVMValueRef Call) {

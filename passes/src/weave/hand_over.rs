@@ -226,7 +226,10 @@ impl Interface {
                 }
             }
         }
-        builder.call(self.function.value_type(), self.function, &operands)
+        let call = builder.call(self.function.value_type(), self.function, &operands);
+        // Few activations leave lock-step: what the others need stays in registers.
+        call.add_call_attribute("cold");
+        call
     }
 }
 
