@@ -2,8 +2,8 @@
 //!
 //! Input: an isolated version. Guarantee: after `p3v_die` has cleared the version's `p3v_alive` flag, its
 //! frames return one by one without running any more of the program: behind every call that may reach
-//! `p3v_die` the flag is tested, if there is more to come, and the function returns (any value, nobody looks at it); functions that
-//! external code may call back return at once while the flag is clear. `noreturn` is dropped from what now
+//! `p3v_die` the flag is tested, if more follows than the return, and the function returns (any value, nobody looks
+//! at it); functions that external code may call back return at once while the flag is clear. `noreturn` is dropped from what now
 //! returns, and the `unreachable` behind it stays unreachable, behind the test.
 //!
 //! A call may reach `p3v_die` if its callee does in the call graph, if it is indirect and a function whose
