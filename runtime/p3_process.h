@@ -107,6 +107,11 @@ int p3_thread_create(pthread_t *id, const pthread_attr_t *attributes, struct p3_
 /* Null on the main thread. */
 struct p3_thread *p3_thread_self(void);
 int p3_thread_count(int version);
+/* The version has ended on the calling thread, and its frames cannot return: code that is not the product's, or another
+ * stack, lies between them and those of main. */
+_Noreturn void p3_abandon(int version);
+/* A version is about to return a second time from a call in a function that may be woven. */
+void p3_returns_twice(void);
 /* Another thread cancels the main one: `cancel` is called there as soon as it waits for something. */
 void p3_cancel_main(int version, void (*cancel)(void));
 

@@ -19,8 +19,9 @@ use crate::{assembly, libc, Error, Result};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
-/// What core/ calls when the version is over, and what that calls: does its work then.
-const AFTERWARDS: [&str; 2] = ["p3v_files_discard", "p3v_files_next"];
+/// What core/ calls when the version is over, and what that calls: does its work then. So does what the frames of a
+/// coroutine return to.
+const AFTERWARDS: [&str; 3] = ["p3v_coroutine", "p3v_files_discard", "p3v_files_next"];
 
 /// The blocks that return from a version that is over: one per function, shared by all its tests.
 type DeadEnds = HashMap<Value, llvm::Block>;

@@ -116,7 +116,7 @@ static char **copy_environment(char **list) {
 /* ---- running ---- */
 
 /* libc's exit itself is called by code that is not the versions': native libraries and their copies. That ends
- * the version for which they work. They have no frames that would return, so the stack is left by a jump. */
+ * the version for which they work. They have no frames that would return. */
 static void exited_outside(int status, void *unused) {
   (void)unused;
   int version = p3_owner;
@@ -124,9 +124,7 @@ static void exited_outside(int status, void *unused) {
     return;
   on_exit(exited_outside, NULL);
   p3_versions[version]->exit(status);
-  if (!p3_may_abandon(version))
-    p3_fatal("a library called exit for version %d, which runs in lock-step with others", version + 1);
-  p3_crash(0);
+  p3_abandon(version);
 }
 
 static void run_contained(void (*run)(void)) {

@@ -208,6 +208,8 @@ enum {
   P3_RERUN_SHARED = -1, /* threads cannot have directories of their own */
   P3_RERUN_LIMIT = -2, /* a version lowers how much memory or processor time the process may have */
   P3_RERUN_BUSY = -3,  /* a signal ended it, and it does not leave */
+  P3_RERUN_ABANDONED = -4, /* its frames cannot return */
+  P3_RERUN_TWICE = -5, /* a call would return a second time */
 };
 void p3_rerun(int signal);
 bool p3_rerun_is_possible(void);

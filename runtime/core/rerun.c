@@ -168,6 +168,8 @@ void p3_rerun_reason(char *text, size_t size) {
       [-P3_RERUN_SHARED] = "the system did not allow threads to have directories of their own (unshare)",
       [-P3_RERUN_LIMIT] = "a version limited its memory or processor time, which in lock-step would bind the others",
       [-P3_RERUN_BUSY] = "a signal ended a version in lock-step that did not get to a call behind which it would leave",
+      [-P3_RERUN_ABANDONED] = "a version ended in code of a library, or on a stack that does not lead back to main's",
+      [-P3_RERUN_TWICE] = "a version came back a second time to a call of swapcontext, where others had gone on",
   };
   if (handed.signal <= 0) {
     p3_format(text, size, "%s", reasons[-handed.signal]);

@@ -308,6 +308,19 @@ static _Noreturn void make_main_leave(int version) {
   park();
 }
 
+void p3_abandon(int version) {
+  if (self)
+    park();
+  if (!p3_contained() && !p3_on_main_thread()) /* a thread of a library */
+    make_main_leave(version);
+  p3_rerun(P3_RERUN_ABANDONED);
+  if (!p3_may_abandon(version))
+    p3_fatal("version %d has ended where its stack cannot be left, in lock-step with others", version + 1);
+  p3_crash(0);
+}
+
+void p3_returns_twice(void) { p3_rerun(P3_RERUN_TWICE); }
+
 void p3_leave(int version, const ucontext_t *context, bool own) {
   if (self) {
     if (!p3_has_ended(version))
