@@ -238,4 +238,10 @@ void p3_process_enter(int from, int to);
 /* p3_forked, in the child. */
 void p3_process_forked(int version);
 
+/* ---- core/exceptions.c: C++ programs that end by an exception ---- */
+
+/* From now on std::terminate calls `own` for the version. Returns what it would have called without the product; null:
+ * there is no C++ library. */
+void (*p3_terminated_by(int version, void (*own)(void)))(void);
+
 #endif

@@ -64,6 +64,7 @@ pub(crate) fn isolate<'ctx>(
     build_life_cycle(module)?;
     define_index(module, index);
     natives.bind(module, index);
+    prepare_exceptions(module);
     let bound = bind(module, &version);
     let interposed = interposed(module, &version);
     shield(module, &version);
@@ -286,6 +287,38 @@ fn build_life_cycle(module: &Module) -> Result<()> {
     build_calls(module, "p3v_user_ctors", constructor_type, &constructors)?;
     let destructor_type = types.function(types.void(), &[]);
     build_calls(module, "p3v_user_dtors", destructor_type, &destructors)
+}
+
+/// How the names begin that a program with C++'s standard library refers to, if something of it may throw.
+const MAY_THROW: [&str; 9] = [
+    "_ZN9__gnu_cxx",
+    "_ZNKSt",
+    "_ZNSt",
+    "_ZSt",
+    "_Zna",
+    "_Znw",
+    "__cxa_rethrow",
+    "__cxa_throw",
+    "__gxx_personality",
+];
+
+/// Before the constructors of a program that may throw, the runtime gets ready for an exception that nobody catches.
+fn prepare_exceptions(module: &Module) {
+    let may_throw = |function: Value| {
+        let name = function.name_text();
+        function.is_declaration() && MAY_THROW.iter().any(|start| name.starts_with(start))
+    };
+    let constructors = llvm::global_named(module, "p3v_user_ctors")
+        .and_then(|function| function.blocks().into_iter().next())
+        .and_then(|block| block.instructions().into_iter().next());
+    let Some(first) = constructors.filter(|_| llvm::functions(module).into_iter().any(may_throw))
+    else {
+        return;
+    };
+    let ty = Types::of(module);
+    let ty = ty.function(ty.void(), &[]);
+    let start = llvm::add_function(module, "p3v_exceptions_start", ty);
+    Builder::before(first).call(ty, start, &[]);
 }
 
 fn build_calls(module: &Module, name: &str, ty: Type, entries: &[LifeCycleEntry]) -> Result<()> {

@@ -161,7 +161,8 @@ pub fn read_cases(directory: &Path) -> Result<Vec<Case>> {
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_>>()?;
     paths.sort();
-    let is_case = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|e| e == "c");
+    let is_case =
+        |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|e| e == "c" || e == "cpp");
     let cases: Vec<Vec<Case>> = paths
         .into_iter()
         .filter(is_case)
@@ -170,7 +171,7 @@ pub fn read_cases(directory: &Path) -> Result<Vec<Case>> {
     Ok(cases.into_iter().flatten().collect())
 }
 
-/// Reads `NAME.c`, or `NAME/v1.c`, `NAME/v2.c`, ..., or `NAME/v1/*.c`, `NAME/v2/*.c`, ...; the directives stand
+/// Reads `NAME.c` or `NAME.cpp`, or `NAME/v1.c`, `NAME/v2.c`, ..., or `NAME/v1/*.c`, `NAME/v2/*.c`, ...; the directives stand
 /// in `NAME.c`, `v1.c` or `v1/main.c`.
 fn read_case(path: PathBuf) -> Result<Vec<Case>> {
     let name = path
