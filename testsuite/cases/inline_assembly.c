@@ -4,7 +4,7 @@
 //@ expect: output
 //@ run: the function that it calls ends the program
 //@ args: 9
-//@ expect: both
+//@ expect: status
 #include <stdio.h>
 #include <stdlib.h>
 
