@@ -4,6 +4,7 @@
  * The names are those of libstdc++'s functions and of the tables behind them (the C++ ABI of x86_64). */
 #include "p3_process.h"
 #include "p3v_streams.h"
+#include <stdint.h>
 #include <stdlib.h>
 
 typedef void (*handler)(void);
@@ -29,10 +30,23 @@ struct exception {
   } *functions;
 };
 
+/* What stands before an object that was thrown; of one that std::rethrow_exception has thrown there are several. */
+struct header {
+  const void *type_or_object;
+  void *others[9];
+  uint64_t kind; /* bit 0: stands somewhere else */
+  void *unwinding[3];
+};
+_Static_assert(sizeof(struct header) == 112, "as in libstdc++");
+
+struct globals {
+  const struct header *caught; /* last */
+};
+
 #define WEAK __attribute__((weak))
 extern const struct type_info *__cxa_current_exception_type(void) WEAK;
 extern char *__cxa_demangle(const char *name, char *space, size_t *size, int *status) WEAK;
-extern void _ZSt17current_exceptionv(void **object) WEAK; /* std::current_exception */
+extern const struct globals *__cxa_get_globals(void) WEAK;
 extern const struct type_info _ZTISt9exception WEAK;
 extern void _ZN9__gnu_cxx27__verbose_terminate_handlerEv(void) WEAK;
 
@@ -54,12 +68,10 @@ static void say_type(const struct type_info *type) {
 
 /* The object, as a handler for std::exception would get it; null: that does not catch it. */
 static const struct exception *as_exception(const struct type_info *type) {
-  void *object = NULL;
-  if (!&_ZTISt9exception || !_ZSt17current_exceptionv)
+  if (!&_ZTISt9exception || !__cxa_get_globals)
     return NULL;
-  _ZSt17current_exceptionv(&object);
-  if (!object)
-    return NULL;
+  const struct header *header = __cxa_get_globals()->caught;
+  void *object = header->kind & 1 ? (void *)header->type_or_object : (void *)(header + 1);
   if (type->functions->is_pointer(type))
     object = *(void **)object;
   return _ZTISt9exception.functions->catches(&_ZTISt9exception, type, &object, 1) ? object : NULL;
