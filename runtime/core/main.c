@@ -210,24 +210,46 @@ void p3_only_end(void) {
   end_as(p3_only);
 }
 
-/* Equal ends need no further look; the product's status if no version's is 0. */
-static bool decides_quickly;
+/* Equal ends and equal output need no further look. The product's status if no version's is 0. */
+static bool decides_quickly, compares_output;
 static int status_of_all;
 
-/* Whether all versions ended by exit, with the same status, and have written nothing. Without branches: a
- * status may be symbolic. */
-static bool ended_quietly_alike(void) {
-  const struct p3_state *first = &p3_states[0], *end = first + p3_count;
-  bool otherwise = p3_is_captured_in_memory | (first->end != P3_EXITED);
-  for (const struct p3_state *state = first + 1; state < end; state++)
-    otherwise |= (state->end != P3_EXITED) | (state->value != first->value);
+/* Whether not all versions ended by exit with the same status. No branch on that: a status may be symbolic. */
+static int ended_otherwise(void) {
+  const size_t count = (size_t)p3_count;
+  int otherwise = p3_states[0].end != P3_EXITED;
+  size_t i = 1;
+  do
+    otherwise |= (p3_states[i].end != P3_EXITED) | (p3_states[i].value != p3_states[0].value);
+  while (++i < count);
+  return otherwise;
+}
+
+/* Whether versions ended so and have written the same. Bytes may be symbolic as well, numbers of them hardly ever:
+ * where these tell it, no question is made of the rest. */
+static bool ended_alike(void) {
+  int otherwise = ended_otherwise();
+  if (!p3_is_captured_in_memory)
+    return !otherwise;
+  if (p3_marks || !compares_output)
+    return false;
+  const size_t count = (size_t)p3_count, out = p3_captures[0][1].length, err = p3_captures[0][2].length;
+  size_t i = 1;
+  do {
+    if (p3_captures[i][1].length != out || p3_captures[i][2].length != err)
+      return false;
+    if (out)
+      otherwise |= p3_memory_differs(p3_captures[i][1].bytes, p3_captures[0][1].bytes, out);
+    if (err)
+      otherwise |= p3_memory_differs(p3_captures[i][2].bytes, p3_captures[0][2].bytes, err);
+  } while (++i < count);
   return !otherwise;
 }
 
 /* What is done here counts once per path: first the usual case. libc's own end would have nothing to flush,
  * but look for it. */
 static _Noreturn void end_in_klee(void) {
-  if (decides_quickly && ended_quietly_alike())
+  if (decides_quickly && ended_alike())
     _exit(-(p3_states[0].value != 0) & status_of_all);
   p3_checks_run();
   p3_checks_say();
@@ -236,6 +258,7 @@ static _Noreturn void end_in_klee(void) {
 
 static void prepare_end_in_klee(void) {
   decides_quickly = p3_checks & P3_CHECK_STATUS && p3_config.status == P3_NOBODY;
+  compares_output = p3_checks & P3_CHECK_OUTPUT;
   status_of_all = p3_count <= 7 ? (1 << p3_count) - 1 : 1;
 }
 

@@ -15,13 +15,16 @@ static char **user_envp;
 void p3v_die(enum p3_end end, int value) {
   p3_ended = 1;
   p3v_alive = 0;
+  if (p3_in_klee()) {
+    P3_ME->end = end;
+    P3_ME->value = value;
+    return;
+  }
   /* In a child that another version forked, this one only leaves the stack. */
   if (p3_only >= 0 && p3_only != p3v_index)
     return;
   P3_ME->end = end;
   P3_ME->value = value;
-  if (p3_in_klee())
-    return;
   /* The frames above may be in a loop, or of a thread that is not the one of main. */
   if (p3_only >= 0)
     p3_only_end();
