@@ -50,6 +50,10 @@ struct p3_state {
   /* A signal whose default action ends the version and that arrived inside core/ (see p3_inside); 0: none. */
   volatile int doomed;
   FILE *files[3];       /* the version's stdin, stdout, stderr; null: none (in KLEE, where it uses none) */
+  /* In KLEE: its stdout and stderr while what is written to them may go straight into the capture, without libc's
+   * buffer and what it costs; P3_NO_FILE: libc has to do it, or something else is behind the descriptor by now. */
+  FILE *direct[3];
+  bool has_bytes[3];    /* something went there so, by which the FILE's orientation is chosen */
   char ***environ_slot; /* the version's own `environ`; null: the process's */
   /* owned by core/switch.c */
   mode_t umask;
@@ -57,6 +61,7 @@ struct p3_state {
   unsigned cwd_id; /* equal numbers: same directory */
 };
 extern struct p3_state p3_states[P3_MAX_VERSIONS];
+#define P3_NO_FILE ((FILE *)p3_states)
 
 /* A FILE that a version has left open. */
 struct p3_file {
@@ -312,8 +317,13 @@ bool p3_symbolic_take(int version, void *object, size_t size, const char *name);
 /* The version has made `object` symbolic. */
 void p3_symbolic_add(int version, const void *object, size_t size, const char *name);
 
-/* core/memory.c, in KLEE: writes to the capture behind the version's descriptor. False: there is none. */
-bool p3_memory_write(int version, int fd, const struct iovec *parts, int count);
+/* core/memory.c, in KLEE: writes to one of p3_state.direct. False: libc has to. */
+bool p3_memory_write(int version, FILE *file, const char *bytes, size_t size);
+bool p3_memory_put(int version, FILE *file, char byte);
+/* The same for printf. Returns its result, -1: libc has to, and begin with the arguments again. */
+int p3_memory_print(int version, FILE *file, const char *format, va_list arguments);
+/* The version's stream is one of these from now on. */
+void p3_memory_begin(int version, int stream);
 
 /* core/show.c: copies what children wrote into the version's captures on to the real descriptors, if the
  * version is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting

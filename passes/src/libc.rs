@@ -144,7 +144,6 @@ const NO_CALLBACK: &[&str] = &[
     "nl_langinfo",
     "nl_langinfo_l",
     "p3_environ_changed",
-    "p3_memory_write",
     "posix_memalign",
     "pow",
     "pthread_setspecific",
@@ -510,6 +509,7 @@ pub(crate) fn keeps_errno(name: &str) -> bool {
     name.starts_with("llvm.")
         || switches_version(name)
         || name.starts_with("klee_")
+        || name.starts_with("p3_memory_")
         || name.starts_with("p3_spec_")
         || name.starts_with("__sanitizer_")
         || name.starts_with("__asan_")

@@ -241,7 +241,7 @@ void p3_relay_settle(int version);
 extern bool p3_is_captured_in_memory;
 void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size);
 void p3_memory_copy(char *to, const char *from, size_t size);
-/* May be symbolic; does not branch. */
+/* May be symbolic; does not branch on the bytes. */
 bool p3_memory_differs(const char *a, const char *b, size_t size);
 
 /* ---- input.c ---- */

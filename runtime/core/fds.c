@@ -58,6 +58,13 @@ static struct p3_entry *make_slot(int version, int fd) {
   return slot(version, fd);
 }
 
+/* Something else is to stand behind the number. */
+static void change(int version, int fd, struct p3_entry *entry, struct p3_entry like) {
+  *entry = like;
+  if (fd <= 2)
+    p3_states[version].direct[fd] = P3_NO_FILE;
+}
+
 /* These questions leave errno alone: what asks them succeeds. */
 static bool is_open(int real) {
   int saved = errno;
@@ -259,7 +266,7 @@ static int install(int version, int real, int lowest, struct p3_entry like) {
   struct p3_entry *entry = fd < number_limit(version) ? make_slot(version, fd) : NULL;
   if (entry) {
     like.real = place(version, fd, real);
-    *entry = like;
+    change(version, fd, entry, like);
   } else {
     close(real);
   }
@@ -294,7 +301,7 @@ void p3_fds_set(int version, int fd, struct p3_entry like) {
   struct p3_entry *entry = make_slot(version, fd);
   if (!entry)
     p3_fatal("out of memory");
-  *entry = like;
+  change(version, fd, entry, like);
   if (fd <= 2)
     mark_hidden(like.real, true);
 }
@@ -306,7 +313,7 @@ int p3_fd_close(int version, int fd) {
   p3_lock(&guard);
   struct p3_entry *entry = slot(version, fd);
   int real = entry->real, kind = entry->kind, stream = entry->stream;
-  *entry = (struct p3_entry){.real = -1};
+  change(version, fd, entry, (struct p3_entry){.real = -1});
   if (fd <= 2 && !p3_in_klee()) {
     mark_hidden(real, false);
     if (p3_owner == version)
@@ -370,7 +377,7 @@ static int dup2_locked(int version, int from, int to, bool cloexec) {
   }
   if (like.real < 0)
     return -1;
-  *target = like;
+  change(version, to, target, like);
   return to;
 }
 
@@ -422,7 +429,8 @@ void p3_fd_moved(int version, int fd, int real) {
       dup2(real, fd);
   }
   if (entry)
-    *entry = (struct p3_entry){.real = real, .cloexec = real >= 0 && fcntl(real, F_GETFD) & FD_CLOEXEC};
+    change(version, fd, entry,
+           (struct p3_entry){.real = real, .cloexec = real >= 0 && fcntl(real, F_GETFD) & FD_CLOEXEC});
   p3_unlock(&guard);
   if (before >= 0)
     p3_log_left(version, before);

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct p3_state p3_states[P3_MAX_VERSIONS];
+struct p3_state p3_states[P3_MAX_VERSIONS] = {
+    [0 ... P3_MAX_VERSIONS - 1] = {.direct = {P3_NO_FILE, P3_NO_FILE, P3_NO_FILE}}};
 bool p3_is_harness, p3_in_process;
 int p3_messages = -1;
 bool (*p3_listener)(const char *line, size_t size);

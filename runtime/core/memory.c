@@ -1,18 +1,18 @@
 /* Captures in KLEE: memory, in which symbolic bytes stay symbolic.
  *
- * Everything here works on eight bytes at a time where it can. KLEE makes one expression of them and the
- * bytes out of that again, which gives the same as byte by byte for an eighth of the instructions. */
-#include "core.h"
-#include <stdint.h>
+ * KLEE comes here on every path, so instructions count. Everything works on eight bytes at a time where it can: KLEE
+ * makes one expression of them and the bytes out of that again, which gives the same as byte by byte for an eighth of
+ * the instructions. */
+#include "memory.h"
 #include <stdlib.h>
+#include <string.h>
 
-typedef uint64_t word __attribute__((may_alias, aligned(1)));
-typedef uint32_t half __attribute__((may_alias, aligned(1)));
+#define FIRST_CAPACITY 256
 
 bool p3_is_captured_in_memory;
 
-static void grow(struct p3_capture *capture, size_t wanted) {
-  size_t capacity = capture->capacity ? capture->capacity : 256;
+__attribute__((noinline)) void p3_memory_grow(struct p3_capture *capture, size_t wanted) {
+  size_t capacity = capture->capacity ? capture->capacity : FIRST_CAPACITY;
   while (capacity < wanted)
     capacity *= 2;
   char *bytes = realloc(capture->bytes, capacity);
@@ -25,24 +25,58 @@ static void grow(struct p3_capture *capture, size_t wanted) {
 void p3_memory_copy(char *to, const char *from, size_t size) {
   for (; size >= sizeof(word); size -= sizeof(word), to += sizeof(word), from += sizeof(word))
     *(word *)to = *(const word *)from;
-  if (size & sizeof(half)) {
+  /* At places that are constants, even if the size is symbolic. */
+  switch (size) {
+  case 7:
+    *(half *)(to + 3) = *(const half *)(from + 3);
     *(half *)to = *(const half *)from;
-    to += sizeof(half), from += sizeof(half), size -= sizeof(half);
+    break;
+  case 6:
+    *(quarter *)(to + 4) = *(const quarter *)(from + 4);
+    *(half *)to = *(const half *)from;
+    break;
+  case 5:
+    to[4] = from[4];
+    *(half *)to = *(const half *)from;
+    break;
+  case 4:
+    *(half *)to = *(const half *)from;
+    break;
+  case 3:
+    to[2] = from[2];
+    *(quarter *)to = *(const quarter *)from;
+    break;
+  case 2:
+    *(quarter *)to = *(const quarter *)from;
+    break;
+  case 1:
+    *to = *from;
+    break;
   }
-  for (; size; size--)
-    *to++ = *from++;
 }
 
+#define DIFFER(type, at) (*(const type *)(a + at) != *(const type *)(b + at))
+
 bool p3_memory_differs(const char *a, const char *b, size_t size) {
-  bool differs = false;
+  int differs = 0;
   for (; size >= sizeof(word); size -= sizeof(word), a += sizeof(word), b += sizeof(word))
-    differs |= *(const word *)a != *(const word *)b;
-  if (size & sizeof(half)) {
-    differs |= *(const half *)a != *(const half *)b;
-    a += sizeof(half), b += sizeof(half), size -= sizeof(half);
+    differs |= DIFFER(word, 0);
+  switch (size) {
+  case 7:
+    return differs | DIFFER(half, 0) | DIFFER(half, 3);
+  case 6:
+    return differs | DIFFER(half, 0) | DIFFER(quarter, 4);
+  case 5:
+    return differs | DIFFER(half, 0) | DIFFER(char, 4);
+  case 4:
+    return differs | DIFFER(half, 0);
+  case 3:
+    return differs | DIFFER(quarter, 0) | DIFFER(char, 2);
+  case 2:
+    return differs | DIFFER(quarter, 0);
+  case 1:
+    return differs | DIFFER(char, 0);
   }
-  for (; size; size--)
-    differs |= *a++ != *b++;
   return differs;
 }
 
@@ -50,16 +84,30 @@ void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size
   p3_is_captured_in_memory = true;
   size_t length = capture->length + size;
   if (length > capture->capacity)
-    grow(capture, length);
+    p3_memory_grow(capture, length);
   p3_memory_copy(capture->bytes + capture->length, bytes, size);
   capture->length = length;
 }
 
-bool p3_memory_write(int version, int fd, const struct iovec *parts, int count) {
-  struct p3_entry *entry = p3_fd_entry(version, fd);
-  if (!entry || entry->kind != P3_CAPTURE)
-    return false;
-  for (int i = 0; i < count; i++)
-    p3_memory_append(&p3_captures[version][entry->stream], parts[i].iov_base, parts[i].iov_len);
+/* There is memory before paths part, so that not each of them has to get some. */
+void p3_memory_begin(int version, int stream) {
+  p3_memory_grow(&p3_captures[version][stream], FIRST_CAPACITY);
+  p3_states[version].direct[stream] = p3_states[version].files[stream];
+}
+
+bool p3_memory_put(int version, FILE *file, char byte) {
+  P3_CAPTURE_BEHIND(version, file, false);
+  p3_is_captured_in_memory = true;
+  size_t length = capture->length;
+  if (length == capture->capacity)
+    p3_memory_grow(capture, length + 1);
+  capture->bytes[length] = byte;
+  capture->length = length + 1;
+  return true;
+}
+
+bool p3_memory_write(int version, FILE *file, const char *bytes, size_t size) {
+  P3_CAPTURE_BEHIND(version, file, false);
+  p3_memory_append(capture, bytes, size);
   return true;
 }

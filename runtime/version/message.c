@@ -10,8 +10,11 @@
 
 void p3v_vsay(FILE *to, const char *format, va_list args) {
   char *text;
-  int length;
-  if (p3_in_klee() && p3v_print(to, format, args, &length))
+  va_list copy;
+  va_copy(copy, args);
+  bool is_done = p3_memory_print(p3v_index, to, format, copy) >= 0;
+  va_end(copy);
+  if (is_done)
     return;
   if (p3_in_klee() || fwide(to, 0) <= 0) {
     vfprintf(to, format, args);

@@ -27,15 +27,6 @@ extern bool p3v_has_files;
 #define ALSO(type, alias, parameters, name, ...)                                                             \
   type SHIM(alias) parameters { return SHIM(name)(__VA_ARGS__); }
 
-/* In KLEE, instead of writing to `file`: straight into the capture, without libc's buffer and what it costs.
- * False: `file` has none, and libc has to do it. */
-bool p3v_put_parts(FILE *file, const struct iovec *parts, int count);
-static inline bool p3v_put(FILE *file, const char *bytes, size_t size) {
-  struct iovec part = {(char *)bytes, size};
-  return p3v_put_parts(file, &part, 1);
-}
-/* The same for printf; `*length` is its result. */
-bool p3v_print(FILE *file, const char *format, va_list arguments, int *length);
 /* After something was written to `file`: in KLEE the bytes leave its buffer for the capture. */
 void p3v_drain(FILE *file);
 static inline void p3v_wrote(FILE *file) {
@@ -74,7 +65,7 @@ void p3v_truncate_stream(int fd);
 int p3v_mode_flags(const char *mode);
 
 int *p3v_standard_orientation(int stream);
-/* In KLEE: no p3v_put_parts to `file` any more, and libc learns what orientation that gave it. */
+/* In KLEE: nothing goes to `file` directly any more, and libc learns what orientation that gave it. */
 void p3v_leave_to_libc(FILE *file);
 int p3v_close_standard(int stream);
 bool p3v_is_closed(int stream);

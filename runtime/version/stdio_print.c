@@ -19,15 +19,24 @@ char *SHIM(strsignal)(int number);
   if (p3v_any_wide && p3v_is_wide(file))                                                                     \
   return result
 
-int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
+static __attribute__((noinline)) int slow_vfprintf(FILE *file, const char *format, va_list arguments) {
   REFUSE_WIDE(file, -1);
-  int length;
-  if (p3v_klee && p3v_print(file, format, arguments, &length))
-    return length;
   p3v_attend();
-  length = vfprintf(file, format, arguments);
+  int length = vfprintf(file, format, arguments);
   p3v_wrote(file);
   return length;
+}
+
+int SHIM(vfprintf)(FILE *file, const char *format, va_list arguments) {
+  if (p3v_klee) {
+    va_list copy;
+    va_copy(copy, arguments);
+    int length = p3_memory_print(p3v_index, file, format, copy);
+    va_end(copy);
+    if (length >= 0)
+      return length;
+  }
+  return slow_vfprintf(file, format, arguments);
 }
 
 ALSO(int, _IO_vfprintf, (FILE * file, const char *format, va_list arguments), vfprintf, file, format,
@@ -44,15 +53,27 @@ int SHIM(vprintf)(const char *format, va_list arguments) {
   va_end(arguments);                                                                                         \
   return length
 
-int SHIM(fprintf)(FILE *file, const char *format, ...) { FORMATTED(SHIM(vfprintf)(file, format, arguments)); }
+/* In KLEE to begin once more is cheaper than to copy the list of arguments. */
+#define PRINTED(stream, slow)                                                                                \
+  FILE *file = stream;                                                                                       \
+  va_list arguments;                                                                                         \
+  va_start(arguments, format);                                                                               \
+  int length = p3_memory_print(p3v_index, file, format, arguments);                                          \
+  va_end(arguments);                                                                                         \
+  if (length < 0) {                                                                                          \
+    va_start(arguments, format);                                                                             \
+    length = slow;                                                                                           \
+    va_end(arguments);                                                                                       \
+  }                                                                                                          \
+  return length
 
-int SHIM(_IO_fprintf)(FILE *file, const char *format, ...) {
-  FORMATTED(SHIM(vfprintf)(file, format, arguments));
-}
+int SHIM(fprintf)(FILE *to, const char *format, ...) { PRINTED(to, slow_vfprintf(file, format, arguments)); }
 
-int SHIM(printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout), format, arguments)); }
+int SHIM(_IO_fprintf)(FILE *to, const char *format, ...) { PRINTED(to, slow_vfprintf(file, format, arguments)); }
 
-int SHIM(_IO_printf)(const char *format, ...) { FORMATTED(SHIM(vfprintf)(SHIM(stdout), format, arguments)); }
+int SHIM(printf)(const char *format, ...) { PRINTED(SHIM(stdout), slow_vfprintf(file, format, arguments)); }
+
+int SHIM(_IO_printf)(const char *format, ...) { PRINTED(SHIM(stdout), slow_vfprintf(file, format, arguments)); }
 
 int SHIM(__vfprintf_chk)(FILE *file, int flag, const char *format, va_list arguments) {
   if (p3v_klee)
@@ -66,12 +87,12 @@ int SHIM(__vprintf_chk)(int flag, const char *format, va_list arguments) {
   return SHIM(__vfprintf_chk)(SHIM(stdout), flag, format, arguments);
 }
 
-int SHIM(__fprintf_chk)(FILE *file, int flag, const char *format, ...) {
-  FORMATTED(SHIM(__vfprintf_chk)(file, flag, format, arguments));
+int SHIM(__fprintf_chk)(FILE *to, int flag, const char *format, ...) {
+  PRINTED(to, SHIM(__vfprintf_chk)(file, flag, format, arguments));
 }
 
 int SHIM(__printf_chk)(int flag, const char *format, ...) {
-  FORMATTED(SHIM(__vfprintf_chk)(SHIM(stdout), flag, format, arguments));
+  PRINTED(SHIM(stdout), SHIM(__vfprintf_chk)(file, flag, format, arguments));
 }
 
 /* ---- to descriptors ---- */
@@ -120,24 +141,25 @@ int SHIM(__dprintf_chk)(int fd, int flag, const char *format, ...) {
 /* ---- characters, strings, blocks ---- */
 
 static bool put_character(int character, FILE *file, int *result) {
-  char byte = (char)character;
-  *result = (unsigned char)byte;
-  return p3v_put(file, &byte, 1);
+  *result = (unsigned char)character;
+  return p3_memory_put(p3v_index, file, (char)character);
 }
 
 /* uclibc's result, not glibc's. */
 static bool put_string(const char *text, FILE *file, int *result) {
+  if (!p3v_klee)
+    return false;
   size_t length = strlen(text);
   *result = (int)length;
-  return p3v_put(file, text, length);
+  return p3_memory_write(p3v_index, file, text, length);
 }
 
 #define WRITES_AS(declared, name, type, put)                                                                 \
   declared(type what, FILE *file) {                                                                          \
-    REFUSE_WIDE(file, EOF);                                                                                  \
     int result;                                                                                              \
-    if (p3v_klee && put(what, file, &result))                                                                \
+    if (put(what, file, &result))                                                                            \
       return result;                                                                                         \
+    REFUSE_WIDE(file, EOF);                                                                                  \
     result = name(what, file);                                                                               \
     p3v_wrote(file);                                                                                         \
     return result;                                                                                           \
@@ -149,8 +171,10 @@ static bool put_string(const char *text, FILE *file, int *result) {
 #define PUTS(name, may)                                                                                      \
   WRITES_AS(static __attribute__((noinline)) int slow_##name, name, int, put_character)                      \
   P3V_IN_PLACE int SHIM(name)(int character, FILE *file) {                                                   \
-    return p3v_has_room(file) && !p3v_any_wide && may ? p3v_put_byte(file, character)                        \
-                                                      : slow_##name(character, file);                        \
+    if (!p3v_klee)                                                                                           \
+      if (p3v_has_room(file) && !p3v_any_wide && may)                                                        \
+        return p3v_put_byte(file, character);                                                                \
+    return slow_##name(character, file);                                                                     \
   }
 
 PUTS(fputc, p3v_needs_no_lock())
@@ -173,8 +197,9 @@ ALSO(int, _IO_fputs, (const char *text, FILE *file), fputs, text, file)
 /* In KLEE a block larger than the buffer would go to the descriptor. */
 static size_t write_pieces(const char *bytes, size_t size, size_t count, FILE *file) {
   size_t total = size * count, done = 0;
-  if (p3v_put(file, bytes, total))
+  if (p3_memory_write(p3v_index, file, bytes, total))
     return size ? count : 0;
+  REFUSE_WIDE(file, 0);
   while (done < total) {
     size_t piece = total - done < 4096 ? total - done : 4096;
     size_t written = fwrite(bytes + done, 1, piece, file);
@@ -187,13 +212,17 @@ static size_t write_pieces(const char *bytes, size_t size, size_t count, FILE *f
 }
 
 size_t SHIM(fwrite)(const void *bytes, size_t size, size_t count, FILE *file) {
+  if (p3v_klee)
+    return write_pieces(bytes, size, count, file);
   REFUSE_WIDE(file, 0);
-  return p3v_klee ? write_pieces(bytes, size, count, file) : fwrite(bytes, size, count, file);
+  return fwrite(bytes, size, count, file);
 }
 
 size_t SHIM(fwrite_unlocked)(const void *bytes, size_t size, size_t count, FILE *file) {
+  if (p3v_klee)
+    return write_pieces(bytes, size, count, file);
   REFUSE_WIDE(file, 0);
-  return p3v_klee ? write_pieces(bytes, size, count, file) : fwrite_unlocked(bytes, size, count, file);
+  return fwrite_unlocked(bytes, size, count, file);
 }
 
 ALSO(size_t, _IO_fwrite, (const void *bytes, size_t size, size_t count, FILE *file), fwrite, bytes, size,
@@ -207,6 +236,8 @@ P3V_IN_PLACE int SHIM(putchar_unlocked)(int character) { return SHIM(putc_unlock
 int SHIM(puts)(const char *text) {
   FILE *file = SHIM(stdout);
   size_t length = strlen(text);
+  if (p3v_klee && p3_memory_write(p3v_index, file, text, length) && p3_memory_put(p3v_index, file, '\n'))
+    return (int)length + 1;
   if (!p3v_klee)
     flockfile(file);
   int result =

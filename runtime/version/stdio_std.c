@@ -33,8 +33,6 @@ struct standard {
   FILE *file;
   char *buffer; /* ours, of BUFSIZ bytes; the program may have set another */
   bool closed;
-  bool direct;    /* in KLEE: p3v_put_parts may write to it */
-  bool has_bytes; /* p3v_put_parts did, so that its orientation is chosen */
   int orientation;
 };
 static struct standard standards[3];
@@ -51,17 +49,9 @@ void p3v_leave_to_libc(FILE *file) {
   int stream = p3v_standard(file);
   if (stream < 0)
     return;
-  if (standards[stream].has_bytes)
+  if (P3_ME->has_bytes[stream])
     fwide(file, -1);
-  standards[stream].direct = false;
-}
-
-bool p3v_put_parts(FILE *file, const struct iovec *parts, int count) {
-  int stream = p3v_standard(file);
-  if (stream < 0 || !standards[stream].direct)
-    return false;
-  standards[stream].has_bytes = true;
-  return p3_memory_write(p3v_index, stream, parts, count);
+  P3_ME->direct[stream] = P3_NO_FILE;
 }
 
 void p3v_set_buffer(FILE *file, int fd, char *buffer) {
@@ -116,7 +106,8 @@ static void init_klee(int fd) {
     return;
   standard->buffer = malloc(KLEE_BUFFER);
   setvbuf(standard->file, standard->buffer, _IOFBF, KLEE_BUFFER);
-  standard->direct = true;
+  P3_ME->files[fd] = standard->file;
+  p3_memory_begin(p3v_index, fd);
 }
 
 void p3v_streams_init(void) {
