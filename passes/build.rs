@@ -10,10 +10,9 @@ const LLVM_MAJOR: &str = "16";
 
 /// What KLEE executes of core/ and version/ on every path is compiled for speed, so that symbolic execution is short;
 /// the rest, which every product has, for size.
-const ON_EVERY_PATH: [&str; 10] = [
+const ON_EVERY_PATH: [&str; 9] = [
     "check",
     "exit",
-    "fds",
     "main",
     "memory",
     "message",

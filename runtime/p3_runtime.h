@@ -324,6 +324,8 @@ bool p3_memory_put(int version, FILE *file, char byte);
 int p3_memory_print(int version, FILE *file, const char *format, va_list arguments);
 /* The version's stream is one of these from now on. */
 void p3_memory_begin(int version, int stream);
+/* Closes the version's descriptor of that number, if it still is a capture's. */
+bool p3_memory_close(int version, int stream);
 
 /* core/show.c: copies what children wrote into the version's captures on to the real descriptors, if the
  * version is shown. Cheap if there is nothing. Call it after waiting for a child, before and while waiting

@@ -10,6 +10,7 @@ const QUIET: &[&str] = &[
     "__ctype_tolower_loc",
     "__ctype_toupper_loc",
     "__errno_location",
+    "__fpending",
     "__memcpy_chk",
     "__memmove_chk",
     "__memset_chk",
@@ -380,7 +381,6 @@ const TURN: &[&str] = &[
 const INDIFFERENT: &[&str] = &[
     "__fbufsize",
     "__flbf",
-    "__fpending",
     "__fpurge",
     "__freadable",
     "__freading",

@@ -121,6 +121,10 @@ struct p3_entry {
   bool nonblock; /* of P3_CAPTURE: O_NONBLOCK as the version set it */
 };
 
+/* The beginning of the tables, with 0-2 in it. What is closed is of no kind but P3_PLAIN. */
+#define P3_FIRST_ENTRIES 32
+extern struct p3_entry p3_first_entries[P3_MAX_VERSIONS][P3_FIRST_ENTRIES];
+
 /* The entry of an open descriptor, else null and EBADF. */
 struct p3_entry *p3_fd_entry(int version, int fd);
 /* The real descriptor that answers questions about it. */

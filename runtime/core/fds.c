@@ -17,11 +17,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define CHUNK 32
+#define CHUNK P3_FIRST_ENTRIES
 #define CHUNKS 2048
 
 #define EMPTY {[0 ... CHUNK - 1] = {.real = -1}}
-static struct p3_entry first_chunks[P3_MAX_VERSIONS][CHUNK] = {[0 ... P3_MAX_VERSIONS - 1] = EMPTY};
+struct p3_entry p3_first_entries[P3_MAX_VERSIONS][CHUNK] = {[0 ... P3_MAX_VERSIONS - 1] = EMPTY};
 /* When all are closed, as at the end of a run, the table is as good as new. */
 static struct p3_entry *tables[P3_MAX_VERSIONS][CHUNKS] P3_KEPT;
 
@@ -51,7 +51,7 @@ static struct p3_entry *slot(int version, int fd) {
 
 static struct p3_entry *make_slot(int version, int fd) {
   if ((unsigned)fd < CHUNK * CHUNKS && !tables[version][fd / CHUNK]) {
-    tables[version][fd / CHUNK] = fd < CHUNK ? first_chunks[version] : fresh_chunk();
+    tables[version][fd / CHUNK] = fd < CHUNK ? p3_first_entries[version] : fresh_chunk();
     if (tables[version][fd / CHUNK] && chunk_counts[version] <= fd / CHUNK)
       chunk_counts[version] = fd / CHUNK + 1;
   }

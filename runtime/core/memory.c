@@ -95,6 +95,15 @@ void p3_memory_begin(int version, int stream) {
   p3_states[version].direct[stream] = p3_states[version].files[stream];
 }
 
+bool p3_memory_close(int version, int stream) {
+  struct p3_entry *entry = &p3_first_entries[version][stream];
+  if (entry->kind != P3_CAPTURE)
+    return false;
+  *entry = (struct p3_entry){.real = -1};
+  p3_states[version].direct[stream] = P3_NO_FILE;
+  return true;
+}
+
 bool p3_memory_put(int version, FILE *file, char byte) {
   P3_CAPTURE_BEHIND(version, file, false);
   p3_is_captured_in_memory = true;

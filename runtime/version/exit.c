@@ -44,7 +44,7 @@ static int add(struct list *list, struct handler handler) {
   return 0;
 }
 
-static void run_all(struct list *list, int status) {
+static __attribute__((noinline)) void run_all(struct list *list, int status) {
   while (list->count) {
     struct handler handler = list->handlers[--list->count];
     switch (handler.kind) {
@@ -106,8 +106,15 @@ void SHIM(exit)(int status) {
     if (registered)
       run_all(&at_exit, status);
   }
-  if (p3v_has_files)
+  switch (p3v_files) {
+  case P3V_NO_FILES:
+    break;
+  case P3V_STREAMS:
+    p3v_drain_all();
+    break;
+  case P3V_FILES:
     p3v_files_flush();
+  }
   p3v_die(P3_EXITED, status & 0xff);
 }
 

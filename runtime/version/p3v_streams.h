@@ -11,8 +11,12 @@ void p3v_streams_init(void);
 /* Set by p3v_streams_init. */
 extern bool p3v_klee;
 
-/* The version has FILEs, which have to be flushed at its end. */
-extern bool p3v_has_files;
+/* What has to be flushed at the version's end. */
+extern enum p3v_files {
+  P3V_NO_FILES,
+  P3V_STREAMS, /* in KLEE: its stdout and stderr only */
+  P3V_FILES,
+} p3v_files;
 
 /* The real descriptor for data, for questions. */
 #define REAL(fd) p3_fd_real(p3v_index, fd)
@@ -29,6 +33,9 @@ extern bool p3v_has_files;
 
 /* After something was written to `file`: in KLEE the bytes leave its buffer for the capture. */
 void p3v_drain(FILE *file);
+void p3v_drain_stream(int stream); /* 1 or 2 */
+/* The same for stdout and stderr, in case that something was written by what has no shim. */
+void p3v_drain_all(void);
 static inline void p3v_wrote(FILE *file) {
   if (p3v_klee)
     p3v_drain(file);

@@ -66,7 +66,7 @@ static struct node *add(FILE *file, int fd, bool cookie) {
   if (newest)
     newest->before = node;
   newest = node;
-  p3v_has_files = true;
+  p3v_files = P3V_FILES;
   struct node **link = place(file);
   node->chain = *link;
   *link = node;
@@ -99,7 +99,7 @@ static int flush_standard(int stream, bool input_too) {
   if (!file || !(input_too || __fpending(file) > 0) || p3v_is_closed(stream))
     return 0;
   if (p3v_klee && stream > 0) {
-    p3v_drain(file);
+    p3v_drain_stream(stream);
     return 0;
   }
   int result = fflush(file);
@@ -143,7 +143,7 @@ int SHIM(fflush)(FILE *file) {
     return flush_all(false);
   int stream = p3v_standard(file);
   if (p3v_klee && stream > 0) {
-    p3v_drain(file);
+    p3v_drain_stream(stream);
     return 0;
   }
   return fflush(file);

@@ -17,7 +17,8 @@
 #include <wchar.h>
 
 FILE *SHIM(stdin), *SHIM(stdout), *SHIM(stderr);
-bool p3v_klee, p3v_has_files;
+bool p3v_klee;
+enum p3v_files p3v_files;
 
 /* libc's names for bits of FILE._flags; part of its binary interface. */
 #define UNBUFFERED 0x2
@@ -119,22 +120,34 @@ void p3v_streams_init(void) {
       init_native(fd);
     else if (p3v_used_streams & 1 << fd)
       init_klee(fd);
-    if (standards[fd].file)
-      p3v_has_files = true;
     P3_ME->files[fd] = standards[fd].file;
   }
+  p3v_files = !p3v_klee ? P3V_FILES : p3v_used_streams & ~1 ? P3V_STREAMS : P3V_NO_FILES;
   SHIM(stdin) = standards[0].file;
   SHIM(stdout) = standards[1].file;
   SHIM(stderr) = standards[2].file;
 }
 
+static __attribute__((noinline)) void write_pending(int stream) {
+  FILE *file = standards[stream].file;
+  p3_fd_write(p3v_index, stream, standards[stream].buffer, __fpending(file));
+  __fpurge(file);
+}
+
+void p3v_drain_stream(int stream) {
+  if (standards[stream].file && __fpending(standards[stream].file) > 0)
+    write_pending(stream);
+}
+
 void p3v_drain(FILE *file) {
   int stream = p3v_standard(file);
-  size_t pending = stream < 1 ? 0 : __fpending(file);
-  if (!pending)
-    return;
-  p3_fd_write(p3v_index, stream, standards[stream].buffer, pending);
-  __fpurge(file);
+  if (stream > 0)
+    p3v_drain_stream(stream);
+}
+
+void p3v_drain_all(void) {
+  p3v_drain_stream(2);
+  p3v_drain_stream(1);
 }
 
 /* ---- the program chooses how they are buffered ---- */
@@ -186,9 +199,10 @@ int p3v_close_standard(int stream) {
   if (standard->closed)
     return EOF;
   if (p3v_klee) {
-    p3v_drain(standard->file);
+    if (stream > 0)
+      p3v_drain_stream(stream);
     standard->closed = true;
-    return p3_fd_close(p3v_index, stream);
+    return p3_memory_close(p3v_index, stream) ? 0 : p3_fd_close(p3v_index, stream);
   }
   int flushed = fflush(standard->file);
   int error = errno;
