@@ -161,6 +161,7 @@ unsigned long p3_dispatch(struct p3_dispatch *table, const void *function);
 
 /* Emitted by the isolate pass in every version. */
 extern const int p3v_index;                            /* 0-based number of this version, a constant */
+extern const bool p3v_has_destructors;                 /* p3v_user_dtors does something, a constant */
 int p3v_user_main(int argc, char **argv, char **envp); /* the entry function, adapted */
 void p3v_user_ctors(int argc, char **argv, char **envp);
 void p3v_user_dtors(void);

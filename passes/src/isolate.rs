@@ -286,6 +286,9 @@ fn build_life_cycle(module: &Module) -> Result<()> {
     let constructor_type = types.function(types.void(), &parameters);
     build_calls(module, "p3v_user_ctors", constructor_type, &constructors)?;
     let destructor_type = types.function(types.void(), &[]);
+    let has_destructors = llvm::add_global(module, "p3v_has_destructors", types.integer(8));
+    has_destructors.set_initializer(types.constant(8, u64::from(!destructors.is_empty())));
+    has_destructors.set_constant(true);
     build_calls(module, "p3v_user_dtors", destructor_type, &destructors)
 }
 

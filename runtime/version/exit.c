@@ -29,6 +29,7 @@ static struct list at_only_thread_exit;
 static bool destroying;
 /* Whether any of the lists has ever had an entry. */
 static bool registered;
+bool p3v_ends_late;
 
 static int add(struct list *list, struct handler handler) {
   if (list->count == list->capacity) {
@@ -40,7 +41,7 @@ static int add(struct list *list, struct handler handler) {
     list->capacity = capacity;
   }
   list->handlers[list->count++] = handler;
-  registered = true;
+  registered = p3v_ends_late = true;
   return 0;
 }
 
@@ -94,7 +95,7 @@ int SHIM(__cxa_thread_atexit)(void (*function)(void *), void *argument, void *ds
 
 void p3v_thread_destructors(void) { run_all(thread_list(), 0); }
 
-void SHIM(exit)(int status) {
+static __attribute__((noinline)) void run_last(int status) {
   if (registered) {
     p3v_thread_destructors();
     run_all(&at_exit, status);
@@ -115,6 +116,11 @@ void SHIM(exit)(int status) {
   case P3V_FILES:
     p3v_files_flush();
   }
+}
+
+void SHIM(exit)(int status) {
+  if (p3v_ends_late)
+    run_last(status);
   p3v_die(P3_EXITED, status & 0xff);
 }
 

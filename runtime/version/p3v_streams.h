@@ -11,6 +11,9 @@ void p3v_streams_init(void);
 /* Set by p3v_streams_init. */
 extern bool p3v_klee;
 
+/* Whether exit has more to do than to end the version: handlers, destructors, FILEs. */
+extern bool p3v_ends_late;
+
 /* What has to be flushed at the version's end. */
 extern enum p3v_files {
   P3V_NO_FILES,

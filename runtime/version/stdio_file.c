@@ -67,6 +67,7 @@ static struct node *add(FILE *file, int fd, bool cookie) {
     newest->before = node;
   newest = node;
   p3v_files = P3V_FILES;
+  p3v_ends_late = true;
   struct node **link = place(file);
   node->chain = *link;
   *link = node;

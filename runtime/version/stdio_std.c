@@ -123,6 +123,7 @@ void p3v_streams_init(void) {
     P3_ME->files[fd] = standards[fd].file;
   }
   p3v_files = !p3v_klee ? P3V_FILES : p3v_used_streams & ~1 ? P3V_STREAMS : P3V_NO_FILES;
+  p3v_ends_late |= p3v_has_destructors | (p3v_files != P3V_NO_FILES);
   SHIM(stdin) = standards[0].file;
   SHIM(stdout) = standards[1].file;
   SHIM(stderr) = standards[2].file;
