@@ -110,7 +110,7 @@ pub(crate) fn finish(product: &Module, count: usize) -> Result<()> {
     define_lockstep(product);
     define_lists(product);
     address_thread_locals_directly(product);
-    flags::make_truth_values(product);
+    flags::make_truth_values(product, count);
     share::share(product, count);
     internalize(product);
     llvm::run_passes(product, "globaldce").map_err(internal)?;

@@ -7,13 +7,12 @@
 //! The byte was right up to here: C has no other type for it, and the checker reads the tests as comparisons.
 
 use crate::llvm::{self, Builder, Module, Types, Value};
-use crate::pipeline::VERSIONS;
 use crate::{rename, runtime};
 use inkwell::llvm_sys::LLVMOpcode;
 
-/// Makes all flags of a product truth values.
-pub(crate) fn make_truth_values(product: &Module) {
-    let alive = (0..*VERSIONS.end()).map(|version| format!("{}p3v_alive", rename::prefix(version)));
+/// Makes all flags of a product truth values; `count` is the number of versions.
+pub(crate) fn make_truth_values(product: &Module, count: usize) {
+    let alive = (0..count).map(|version| format!("{}p3v_alive", rename::prefix(version)));
     for name in alive.chain([runtime::ENDED.into()]) {
         if let Some(flag) = llvm::global_named(product, &name) {
             make_truth_value(product, flag);
@@ -111,7 +110,7 @@ mod tests {
             rest:\n %e = load i8, ptr @_PP1_p3v_alive\n %f = icmp eq i8 %e, 0\n %g = zext i1 %f to i8\n\
             %h = add i8 %g, %e\n ret i8 %h\n}\n";
         let module = llvm::parse(&context, text.as_bytes(), "test").unwrap();
-        make_truth_values(&module);
+        make_truth_values(&module, 1);
         llvm::verify(&module).unwrap();
         let printed = |name: &str| llvm::global_named(&module, name).unwrap().print();
         assert!(printed("_PP1_p3v_alive").contains("internal global i1 true"));

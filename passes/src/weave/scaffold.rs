@@ -88,21 +88,16 @@ impl Local {
 
     /// Notes what is left of it; `values` are the variables that are in memory no more.
     fn settle(&mut self, values: &HashSet<Value>) {
-        self.memory = self.memory.filter(|memory| !values.contains(memory));
-        self.memory = self.memory.filter(|memory| {
-            let is_used = memory.has_uses();
+        let is_needed = |instruction: &Value| {
+            let is_used = instruction.has_uses();
             if !is_used {
-                memory.erase_instruction();
+                instruction.erase_instruction();
             }
             is_used
-        });
-        self.given = self.given.filter(|given| {
-            let is_read = given.has_uses();
-            if !is_read {
-                given.erase_instruction();
-            }
-            is_read
-        });
+        };
+        self.memory = self.memory.filter(|memory| !values.contains(memory));
+        self.memory = self.memory.filter(is_needed);
+        self.given = self.given.filter(is_needed);
     }
 }
 
