@@ -149,14 +149,12 @@ bool p3_marked_input(int version, void *bytes, size_t size, const char *name);
 void p3_assumption_failed(const char *text);
 /* core/dispatch.c: which of many product functions a call through pointers means. Emitted by the weave pass. */
 struct p3_dispatch {
-  unsigned count;
-  unsigned sorted; /* whether the entries are sorted by function */
-  struct {
-    const void *function;
-    unsigned long index;
-  } entries[];
+  unsigned count;  /* of entries */
+  unsigned width;  /* pointers of an entry: the versions' functions, the first of which is looked for, and what follows */
+  unsigned sorted; /* whether the entries are sorted by that */
+  const void *entries[];
 };
-/* The index of the entry of that function; count if there is none. */
+/* The number of the entry of that function, now and at later calls; count if there is none. */
 unsigned long p3_dispatch(struct p3_dispatch *table, const void *function);
 
 /* Emitted by the isolate pass in every version. */

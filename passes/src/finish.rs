@@ -6,7 +6,7 @@
 //! `p3_spec_meetings`). Undefined functions are libc's or an analyser's.
 
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Types, Value};
-use crate::{flags, rename, runtime, share, spec, Error, Result};
+use crate::{flags, rename, runtime, share, spec, weave, Error, Result};
 
 /// What the product checks at its end (`--check`); the bits of `P3_CHECK_*` in runtime/p3_runtime.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,7 @@ pub(crate) fn finish(product: &Module, count: usize) -> Result<()> {
     share::share(product, count);
     internalize(product);
     llvm::run_passes(product, "globaldce").map_err(internal)?;
+    weave::keep_jumps(product);
     llvm::verify(product).map_err(internal)
 }
 

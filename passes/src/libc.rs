@@ -195,12 +195,21 @@ pub(crate) fn switches_version(name: &str) -> bool {
     SWITCHES.contains(&name)
 }
 
-/// Whether this is the call by which a version becomes that before the next instruction, a call through a pointer.
+/// Whether this is a call by which a version becomes that before a call through a pointer.
 pub(crate) fn switches_for_pointer(instruction: Value) -> bool {
     instruction.is_call()
         && instruction
             .called_function()
             .is_some_and(|callee| callee.name() == SWITCH_FOR.as_bytes())
+}
+
+/// The instruction right before this one, if by that a version becomes the owner for this call through a pointer.
+pub(crate) fn switch_for(instruction: Value) -> Option<Value> {
+    let before = instruction.previous_instruction()?;
+    let is_switch = switches_for_pointer(before)
+        && instruction.is_call()
+        && instruction.called_operand() == before.operand(1);
+    is_switch.then_some(before)
 }
 
 /// The functions of libc by which a program goes on in a child as well.

@@ -462,14 +462,20 @@ fn check_refuses_phis_whose_values_are_exchanged() {
 /// Returns how many were changed.
 fn refused(text: &str, mut change: impl FnMut(&BasicBlock) -> bool) -> usize {
     let mut changed = 0;
-    let mut observe = |pass: &'static str, _: Option<usize>, module: &Module| {
+    refused_after(text, "_PP_main", |module| {
         let function = module.get_function("_PP_main");
-        for block in function
-            .filter(|_| pass == "weave")
-            .into_iter()
-            .flat_map(|f| f.get_basic_blocks())
-        {
+        for block in function.into_iter().flat_map(|f| f.get_basic_blocks()) {
             changed += usize::from(change(&block));
+        }
+    });
+    changed
+}
+
+/// Merges `text` with itself and lets `change` loose on what weave makes of it: the checker has to refuse `function` then.
+fn refused_after(text: &str, function: &str, mut change: impl FnMut(&Module)) {
+    let mut observe = |pass: &'static str, _: Option<usize>, module: &Module| {
+        if pass == "weave" {
+            change(module);
         }
         Ok(())
     };
@@ -477,8 +483,7 @@ fn refused(text: &str, mut change: impl FnMut(&BasicBlock) -> bool) -> usize {
     let context = new_context();
     let merged = pipeline::merge(&context, &merge.options, &mut observe);
     let error = merged.err().expect("the change is noticed");
-    assert!(error.to_string().contains("_PP_main"), "{error}");
-    changed
+    assert!(error.to_string().contains(function), "{error}");
 }
 
 /// Exchanges what the first two stores of a block store.
@@ -582,4 +587,113 @@ fn check_refuses_a_switch_with_another_case() {
         switch.is_some_and(|switch| switch.set_operand(2, seven))
     });
     assert_eq!(changed, 1);
+}
+
+/// Functions of one type whose addresses are taken, so many that dispatchers look them up in a table, and a call of one.
+fn many_pointers() -> String {
+    let names: Vec<String> = (0..12).map(|number| format!("@f{number}")).collect();
+    let functions = names.iter().map(|name| {
+        format!("define internal i32 {name}(i32 %x) {{\n%y = add i32 %x, 1\nret i32 %y\n}}\n")
+    });
+    let all: Vec<String> = names.iter().map(|name| format!("ptr {name}")).collect();
+    format!(
+        "{}@all = internal global [12 x ptr] [{}]\n\
+         define i32 @main(i32 %argc, ptr %argv) {{\n\
+         %at = getelementptr [12 x ptr], ptr @all, i32 0, i32 %argc\n\
+         %f = load ptr, ptr %at\n%r = call i32 %f(i32 %argc)\nret i32 %r\n}}\n",
+        functions.collect::<String>(),
+        all.join(", ")
+    )
+}
+
+#[test]
+fn weave_jumps_to_product_functions_found_in_a_table() {
+    let text = Merge::with_itself(&many_pointers()).after("finish");
+    let dispatcher = text.function("_PP_dispatch.0");
+    in_order(
+        dispatcher,
+        &[
+            "call i64 @p3_dispatch(ptr @_PP_dispatch.0.table, ptr %4)",
+            "icmp ult i64",
+            "icmp eq ptr %4, ",
+            "icmp eq ptr %5, ",
+            "= tail call { i32, i32 } %",
+            "(i1 true, i1 true, i32 %2, i32 %3)",
+            "ret { i32, i32 } %",
+        ],
+    );
+    assert!(text.has("{ ptr @_PP1_f7, ptr @_PP2_f7, ptr @_PP_f7 }"));
+    // Nobody removes the parameters that it does not use.
+    assert!(text
+        .global("llvm.compiler.used")
+        .contains("@_PP_dispatch.0"));
+}
+
+/// The instructions of the dispatcher with this opcode.
+fn of_dispatcher<'m>(module: &Module<'m>, opcode: InstructionOpcode) -> Vec<InstructionValue<'m>> {
+    let blocks = module
+        .get_function("_PP_dispatch.0")
+        .unwrap()
+        .get_basic_blocks();
+    let all = blocks
+        .into_iter()
+        .flat_map(|block| block.get_instructions());
+    all.filter(|i| i.get_opcode() == opcode).collect()
+}
+
+#[test]
+fn check_refuses_another_entry_than_that_of_the_pointers() {
+    let text = many_pointers();
+    // The number of entries, which no number may exceed.
+    refused_after(&text, "_PP_dispatch.0", |module| {
+        let bound = of_dispatcher(module, InstructionOpcode::ICmp)[0];
+        let more = module.get_context().i64_type().const_int(13, false);
+        assert!(bound.set_operand(1, more));
+    });
+    // The second version's pointer is compared with the first one's function; the product function is another entry's.
+    let cells = [(1, 4, 0), (2, 3, 5)];
+    for (cell, operand, value) in cells {
+        refused_after(&text, "_PP_dispatch.0", |module| {
+            let address = of_dispatcher(module, InstructionOpcode::GetElementPtr)[cell];
+            let context = module.get_context();
+            let integer = match operand {
+                3 => context.i64_type(),
+                _ => context.i32_type(),
+            };
+            assert!(address.set_operand(operand, integer.const_int(value, false)));
+        });
+    }
+    // A pointer is not compared with anything.
+    refused_after(&text, "_PP_dispatch.0", |module| {
+        let branch = of_dispatcher(module, InstructionOpcode::Br)[2];
+        let holds = module.get_context().bool_type().const_int(1, false);
+        assert!(branch.set_operand(0, holds));
+    });
+}
+
+#[test]
+fn check_refuses_a_table_with_product_functions_exchanged() {
+    refused_after(&many_pointers(), "_PP_dispatch.0", |module| {
+        let context = module.get_context();
+        let pointer = |name: String| {
+            let function = module.get_function(&name).unwrap();
+            function.as_global_value().as_pointer_value().into()
+        };
+        let entries: Vec<_> = (0..12)
+            .map(|number| {
+                let product = [1, 0].get(number).copied().unwrap_or(number);
+                let cells = [
+                    pointer(format!("_PP1_f{number}")),
+                    pointer(format!("_PP2_f{number}")),
+                    pointer(format!("_PP_f{product}")),
+                ];
+                context.const_struct(&cells, false)
+            })
+            .collect();
+        let integer = |number| context.i32_type().const_int(number, false).into();
+        let all = entries[0].get_type().const_array(&entries).into();
+        let table = context.const_struct(&[integer(12), integer(3), integer(0), all], false);
+        let global = module.get_global("_PP_dispatch.0.table").unwrap();
+        global.set_initializer(&table);
+    });
 }

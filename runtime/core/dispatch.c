@@ -1,19 +1,22 @@
 /* Calls through pointers in lock-step: finds the product function of a pointer among many.
  *
  * Where functions stand in memory is known at run time only, so a table is sorted when it is first needed, by heap
- * sort: it needs no memory. The caller compares the pointers of all versions with the functions found, so what is
+ * sort: it needs no memory. The caller compares the pointers of all versions with the functions of the entry, so what is
  * returned need not be trusted. Lock-step code runs in the main thread only. */
 #include "core.h"
 #include <stdint.h>
 
 static uintptr_t address(const struct p3_dispatch *table, unsigned entry) {
-  return (uintptr_t)table->entries[entry].function;
+  return (uintptr_t)table->entries[(size_t)entry * table->width];
 }
 
 static void swap(struct p3_dispatch *table, unsigned a, unsigned b) {
-  __typeof__(table->entries[0]) other = table->entries[a];
-  table->entries[a] = table->entries[b];
-  table->entries[b] = other;
+  const void **one = &table->entries[(size_t)a * table->width], **two = &table->entries[(size_t)b * table->width];
+  for (unsigned i = 0; i < table->width; i++) {
+    const void *other = one[i];
+    one[i] = two[i];
+    two[i] = other;
+  }
 }
 
 /* Lets the entry at the root sink until none below it in the first count entries is greater. */
@@ -42,16 +45,18 @@ static void sort(struct p3_dispatch *table) {
 }
 
 /* What was found last, by address: most calls go where one went before. */
-static struct {
+static struct found {
   const struct p3_dispatch *table;
   const void *function;
   unsigned long index;
-} found[64];
+} found[256];
 
-unsigned long p3_dispatch(struct p3_dispatch *table, const void *function) {
-  __typeof__(found[0]) *last = &found[((uintptr_t)function >> 4 ^ (uintptr_t)table >> 6) % 64];
-  if (last->function == function && last->table == table)
-    return last->index;
+/* By Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
+static struct found *slot_of(const void *function) {
+  return &found[(uint64_t)(uintptr_t)function * 0x9E3779B97F4A7C15 >> 56];
+}
+
+static unsigned long __attribute__((noinline)) look_up(struct p3_dispatch *table, const void *function) {
   if (!table->sorted)
     sort(table);
   unsigned low = 0, high = table->count;
@@ -63,7 +68,15 @@ unsigned long p3_dispatch(struct p3_dispatch *table, const void *function) {
       high = middle;
   }
   bool is_there = low < table->count && address(table, low) == (uintptr_t)function;
-  unsigned long index = is_there ? table->entries[low].index : table->count;
-  *last = (__typeof__(*last)){table, function, index};
+  unsigned long index = is_there ? low : table->count;
+  *slot_of(function) = (struct found){table, function, index};
   return index;
+}
+
+/* Short, so that it becomes part of the dispatchers. */
+unsigned long p3_dispatch(struct p3_dispatch *table, const void *function) {
+  const struct found *last = slot_of(function);
+  if (last->function == function && last->table == table)
+    return last->index;
+  return look_up(table, function);
 }

@@ -42,8 +42,9 @@ static bool is_own(uintptr_t function) {
 }
 
 /* The program's own functions, among which there is no library's; empty where that is not known, and from when dlsym
- * has found something in the program itself, where there may be code of others than the versions. */
-static uintptr_t own_start, own_size;
+ * has found something in the program itself, where there may be code of others than the versions. Volatile, since they
+ * are read more quickly than LLVM finds out again what they may be. */
+static volatile uintptr_t own_start, own_size;
 
 static void know_own(void) {
   if (p3_in_klee() || !is_own((uintptr_t)&know_own))

@@ -63,7 +63,7 @@ impl Walk<'_> {
         Some(Ok(parts))
     }
 
-    /// The parts of a dispatcher's call: the pointers come first, then the arguments of all.
+    /// The parts of a dispatcher's call: the activation variables come first, the arguments of all, then the pointers.
     fn dispatched_parts(&self, call: Value, cursor: &[State]) -> Result<Vec<Part>, String> {
         let text = || call.print().trim().to_string();
         let count = self.members.len();
@@ -79,17 +79,17 @@ impl Walk<'_> {
         }
         let wanted: usize = own
             .iter()
-            .map(|plain| 1 + plain.argument_count() as usize)
+            .map(|plain| 2 + plain.argument_count() as usize)
             .sum();
         let all: Vec<Value> = (0..call.argument_count())
             .filter_map(|i| call.operand(i))
             .collect();
-        // The record of the place may stand in front.
-        let has_record = all.len() == wanted + 1 && all[0].is_global();
-        let all = &all[usize::from(has_record)..];
-        if all.len() != wanted {
+        // The record of the place may stand at the end.
+        let has_record = all.len() == wanted + 1 && all[wanted].is_global();
+        if all.len() != wanted && !has_record {
             return Err(format!("`{}` has too few arguments", text()));
         }
+        let pointers = &all[wanted - count..wanted];
         let mut parts = Vec::new();
         let mut offset = count;
         let mut result = 0;
@@ -100,7 +100,7 @@ impl Walk<'_> {
                 k,
                 callee: None,
                 arguments: all[offset..offset + arguments].to_vec(),
-                pointer: Some(all[k]),
+                pointer: Some(pointers[k]),
                 result: returns.then_some(result),
             });
             result += u32::from(returns);

@@ -8,15 +8,8 @@ use std::collections::HashMap;
 
 pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
     let calls = &tables.dispatchers.borrow()[&dispatcher];
-    let parameters = dispatcher.parameters();
-    let count: usize = calls
-        .iter()
-        .map(|(_, ty)| 1 + ty.parameter_types().len())
-        .sum();
-    // The record of the place may stand in front.
-    let first = parameters.len().saturating_sub(count);
-    let mut parameters = parameters.into_iter().skip(first);
-    let pointers: Vec<Value> = parameters.by_ref().take(calls.len()).collect();
+    // The activation variables are not used. The record of the place may stand at the end.
+    let mut parameters = dispatcher.parameters().into_iter().skip(calls.len());
     let arguments: Vec<Vec<Value>> = calls
         .iter()
         .map(|(_, ty)| {
@@ -26,6 +19,10 @@ pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
                 .collect()
         })
         .collect();
+    let pointers: Vec<Value> = parameters.take(calls.len()).collect();
+    if pointers.len() != calls.len() {
+        return Err("it takes too few arguments".into());
+    }
     let mut predecessors: HashMap<Block, Vec<(Block, usize)>> = HashMap::new();
     for block in dispatcher.blocks() {
         let successors = block.terminator().map(Value::successors);
@@ -69,6 +66,20 @@ pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
                         &arguments,
                         &known,
                     )?);
+                    made = calls.len();
+                } else if let Some(cell) = instruction.called_operand().and_then(table_cell) {
+                    if made > 0 {
+                        return Err("a call is made twice".into());
+                    }
+                    let known = known_pointers(block, &predecessors);
+                    let in_bounds = known_in_bounds(block, &predecessors, &cell);
+                    let call = Listed {
+                        call: instruction,
+                        cell,
+                        known,
+                        in_bounds,
+                    };
+                    product = Some(call.check(calls, &pointers, &arguments, tables)?);
                     made = calls.len();
                 } else if made < calls.len() && instruction.called_operand() == Some(pointers[made])
                 {
@@ -123,6 +134,150 @@ pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
     Ok(())
 }
 
+/// What is read from a table of product functions: entries of functions, one per version, and the product function.
+struct Cell {
+    table: Value,
+    entry: Value,
+    number: u64,
+}
+
+/// A load of a cell of a table.
+fn table_cell(load: Value) -> Option<Cell> {
+    if !super::body::is_load(load) {
+        return None;
+    }
+    let address = load.operand(0)?;
+    if !address.is_instruction() || address.opcode() != LLVMOpcode::LLVMGetElementPtr {
+        return None;
+    }
+    const ENTRIES: u64 = 3;
+    let [table, zero, entries, entry, number] = address.operands()[..] else {
+        return None;
+    };
+    let is_entry = table.is_global()
+        && table.as_function().is_none()
+        && address.named_type() == Some(table.value_type())
+        && zero.is_null()
+        && entries.as_integer() == Some(ENTRIES);
+    is_entry.then_some(Cell {
+        table,
+        entry,
+        number: number.as_integer()?,
+    })
+}
+
+/// The entries of a table, each one's cells.
+fn entries_of(table: Value) -> Option<Vec<Vec<Value>>> {
+    let entries = table.initializer()?.element(3)?;
+    let entries = (0..entries.ty().array_length()).map(|index| {
+        let entry = entries.element(index)?;
+        (0..entry.ty().field_count())
+            .map(|cell| entry.element(cell))
+            .collect()
+    });
+    entries.collect()
+}
+
+/// A call of the product function of an entry.
+struct Listed {
+    call: Value,
+    cell: Cell,
+    known: HashMap<Value, Value>,
+    in_bounds: Option<u64>,
+}
+
+impl Listed {
+    /// Whatever the entry is, it is one of the table, its functions are what the pointers are, and its product function
+    /// is theirs.
+    fn check(
+        &self,
+        calls: &[(usize, Type)],
+        pointers: &[Value],
+        arguments: &[Vec<Value>],
+        tables: &Tables,
+    ) -> Result<Vec<CallResult>, String> {
+        let fail = || not_called(self.call);
+        let entries = entries_of(self.cell.table).ok_or_else(fail)?;
+        let is_member = |number: usize, pointer: &Value| {
+            let member = self.known.get(pointer).copied().and_then(table_cell);
+            member.is_some_and(|member| {
+                member.table == self.cell.table
+                    && member.entry == self.cell.entry
+                    && member.number == number as u64
+            })
+        };
+        let are_known = (0..)
+            .zip(pointers)
+            .all(|(number, pointer)| is_member(number, pointer));
+        let is_in_table = self
+            .in_bounds
+            .is_some_and(|count| count <= entries.len() as u64);
+        if !are_known || !is_in_table || self.cell.number != calls.len() as u64 {
+            return Err(fail());
+        }
+        for entry in &entries {
+            let product = entry.get(calls.len()).copied().and_then(Value::as_function);
+            let members = product.and_then(|product| tables.products.get(&product));
+            let own: Vec<(usize, Value)> = calls
+                .iter()
+                .map(|call| call.0)
+                .zip(entry.iter().copied())
+                .collect();
+            let have_types = own
+                .iter()
+                .zip(calls)
+                .all(|(member, call)| member.1.value_type() == call.1);
+            let is_product =
+                product.is_some_and(|product| product.value_type() == self.call.called_type());
+            if members != Some(&own) || !have_types || !is_product {
+                return Err(format!(
+                    "`{}` is not in the entry of its members",
+                    entry
+                        .last()
+                        .map_or_else(String::new, |product| product.name_text())
+                ));
+            }
+        }
+        let given = (0..self.call.argument_count()).filter_map(|index| self.call.operand(index));
+        let given: Vec<Value> = given.collect();
+        let (active, given) = given.split_at(calls.len().min(given.len()));
+        let all_active = active.iter().all(|active| active.as_integer() == Some(1));
+        if !all_active || !given.iter().eq(arguments.iter().flatten()) {
+            return Err(fail());
+        }
+        let results = calls.iter().filter(|call| !call.1.return_type().is_void());
+        Ok((0..)
+            .zip(results)
+            .map(|(field, _)| (self.call, Some(field)))
+            .collect())
+    }
+}
+
+/// Below what constant the entry of `cell` is known to be at a block: the comparison on the only way to it.
+fn known_in_bounds(
+    block: Block,
+    predecessors: &HashMap<Block, Vec<(Block, usize)>>,
+    cell: &Cell,
+) -> Option<u64> {
+    let mut block = block;
+    while let Some([(from, index)]) = predecessors.get(&block).map(Vec::as_slice) {
+        let condition = from.terminator().and_then(|t| t.operand(0));
+        const BELOW: u32 = 36;
+        let compares = condition.filter(|condition| {
+            *index == 0
+                && condition.is_instruction()
+                && condition.opcode() == LLVMOpcode::LLVMICmp
+                && condition.operation() == BELOW
+                && condition.operand(0) == Some(cell.entry)
+        });
+        if let Some(bound) = compares.and_then(|condition| condition.operand(1)?.as_integer()) {
+            return Some(bound);
+        }
+        block = *from;
+    }
+    None
+}
+
 fn not_called(call: Value) -> String {
     format!("`{}` is not what was called", call.print().trim())
 }
@@ -131,12 +286,14 @@ fn not_called(call: Value) -> String {
 fn is_harmless(instruction: Value) -> bool {
     instruction.is_terminator()
         || super::walk::is_flag_of_glue(instruction)
+        || table_cell(instruction).is_some()
         || matches!(
             instruction.opcode(),
             LLVMOpcode::LLVMICmp
                 | LLVMOpcode::LLVMPHI
                 | LLVMOpcode::LLVMAnd
                 | LLVMOpcode::LLVMOr
+                | LLVMOpcode::LLVMGetElementPtr
                 | LLVMOpcode::LLVMExtractValue
                 | LLVMOpcode::LLVMInsertValue
         )
@@ -213,6 +370,13 @@ fn known_pointers(
 }
 
 fn check_result(all: Value, results: &[CallResult]) -> Result<(), String> {
+    // All that a product function returns may be returned as it is.
+    let mut fields = 0..;
+    let is_whole =
+        |&(call, part): &CallResult| part.is_some() && part == fields.next() && call == all;
+    if results.iter().all(is_whole) {
+        return Ok(());
+    }
     for (field, &(call, part)) in results.iter().enumerate() {
         let mut rest = all;
         let found = loop {

@@ -189,9 +189,31 @@ impl Builder {
         Value(unsafe { LLVMBuildAlloca(self.0, ty.0, name.as_ptr()) })
     }
 
+    /// The same for so many values.
+    pub(crate) fn array_alloca(&self, ty: Type, count: Value, name: &str) -> Value {
+        let name = c_string(name);
+        Value(unsafe { LLVMBuildArrayAlloca(self.0, ty.0, count.0, name.as_ptr()) })
+    }
+
     /// The address of a field of a struct.
     pub(crate) fn field(&self, ty: Type, pointer: Value, index: u32) -> Value {
         Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, index, c"".as_ptr()) })
+    }
+
+    /// The address of what stands in a value of type `ty` at these indices, the first of which is 0.
+    pub(crate) fn element(&self, ty: Type, pointer: Value, indices: &[Value]) -> Value {
+        let mut indices: Vec<_> = indices.iter().map(|index| index.0).collect();
+        let count = indices.len() as u32;
+        Value(unsafe {
+            LLVMBuildInBoundsGEP2(
+                self.0,
+                ty.0,
+                pointer.0,
+                indices.as_mut_ptr(),
+                count,
+                c"".as_ptr(),
+            )
+        })
     }
 
     /// The address so many bytes behind another.
@@ -231,6 +253,11 @@ impl Builder {
 
     pub(crate) fn equal(&self, a: Value, b: Value) -> Value {
         self.compare(LLVMIntPredicate::LLVMIntEQ, a, b)
+    }
+
+    /// `a < b` without signs.
+    pub(crate) fn less(&self, a: Value, b: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntULT, a, b)
     }
 
     pub(crate) fn not_equal(&self, a: Value, b: Value) -> Value {

@@ -34,6 +34,7 @@ extern "C" {
     fn p3_make_subprogram(function: LLVMValueRef, like: LLVMValueRef) -> LLVMMetadataRef;
     fn p3_inline_location(copy: LLVMValueRef, original: LLVMValueRef, subprogram: LLVMMetadataRef);
     fn p3_drop_alias_scopes(instruction: LLVMValueRef);
+    fn p3_keep_parameters(function: LLVMValueRef);
     fn p3_has_memory_argument(call: LLVMValueRef) -> i32;
 }
 
@@ -563,6 +564,27 @@ impl Value {
         }
     }
 
+    /// How often a terminator goes to each of its successors, compared with the others.
+    pub(crate) fn set_branch_weights(self, weights: &[u32]) {
+        // SAFETY: everything belongs to the context of the instruction's type; LLVM copies the names.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let text =
+                |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+            let integer = LLVMInt32TypeInContext(context);
+            let weights = weights
+                .iter()
+                .map(|&weight| LLVMValueAsMetadata(LLVMConstInt(integer, weight.into(), 0)));
+            let mut operands: Vec<_> = [text("branch_weights")]
+                .into_iter()
+                .chain(weights)
+                .collect();
+            let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+            let kind = LLVMGetMDKindIDInContext(context, c"prof".as_ptr(), 4);
+            LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
+        }
+    }
+
     /// What [`Value::set_number`] attached.
     pub(crate) fn number(self, kind: &str) -> Option<u64> {
         // SAFETY: such a node has one operand, which is a constant.
@@ -590,6 +612,16 @@ impl Value {
 
     pub(crate) fn is_must_tail(self) -> bool {
         unsafe { p3_is_must_tail(self.0) != 0 }
+    }
+
+    /// Keeps a function's parameters from whoever optimises the module later, used or not.
+    pub(crate) fn keep_parameters(self) {
+        unsafe { p3_keep_parameters(self.0) }
+    }
+
+    /// Says of a call that what it calls does not use local variables of the caller.
+    pub(crate) fn set_tail_call(self) {
+        unsafe { LLVMSetTailCall(self.0, 1) }
     }
 
     pub(crate) fn is_inline_asm(self) -> bool {

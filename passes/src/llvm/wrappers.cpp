@@ -37,6 +37,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 using namespace llvm;
@@ -85,6 +86,12 @@ void p3_copy_call_attributes(LLVMValueRef Call, LLVMValueRef Fn) {
     Params.push_back(All.getParamAttrs(I));
   CB->setAttributes(AttributeList::get(F->getContext(), AttributeSet(), All.getRetAttrs(), Params));
   CB->setCallingConv(F->getCallingConv());
+}
+
+// LLVM does not see all calls of the function, so that its parameters stay what they are.
+void p3_keep_parameters(LLVMValueRef Fn) {
+  auto *F = cast<Function>(unwrap(Fn));
+  appendToCompilerUsed(*F->getParent(), {F});
 }
 
 // What a call says of how an argument (or with 0 the result) is passed: the bits of extension and register.

@@ -36,10 +36,24 @@ pub(super) struct Continuation {
     pub(super) function: Value,
     pub(super) ty: Type,
     pub(super) frame_type: Type,
+    /// The address of a 1.
+    one: Value,
     /// Per member: the field of its slot 0.
     first_field: Vec<u32>,
     /// The `stop` that no node has.
     nowhere: u64,
+}
+
+/// A variable that is always 1, which LLVM does not know.
+fn the_one(module: &Module) -> Value {
+    const NAME: &str = "p3.one";
+    llvm::global_named(module, NAME).unwrap_or_else(|| {
+        let integer = Types::of(module).integer(32);
+        let one = llvm::add_global(module, NAME, integer);
+        one.set_initializer(Types::of(module).constant(32, 1));
+        one.set_internal();
+        one
+    })
 }
 
 impl Continuation {
@@ -60,8 +74,11 @@ impl Continuation {
         let function = llvm::add_function(module, &name, ty);
         function.set_internal();
         function.copy_code_generation_attributes(product.function);
+        // Where it stands, it is not in the way of what runs in lock-step.
+        function.add_attribute("cold");
         Continuation {
             function,
+            one: the_one(module),
             ty,
             frame_type: types.structure(&fields),
             first_field,
@@ -191,6 +208,7 @@ impl Continuation {
         memory.extend(state.results.iter().flatten().map(|(memory, _)| *memory));
         let mut scaffold = ContinuationScaffold {
             function: self.function,
+            one: self.one,
             memory,
             fields: Vec::new(),
         };

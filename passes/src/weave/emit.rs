@@ -101,8 +101,7 @@ impl Copier<'_> {
         copies: &mut Copies,
     ) {
         // Another version may have run since the node before.
-        let before = instruction.previous_instruction();
-        if let Some(switch) = before.filter(|&before| libc::switches_for_pointer(before)) {
+        if let Some(switch) = libc::switch_for(instruction) {
             self.insert_copy(builder, k, switch, copies);
         }
         let copy = self.insert_copy(builder, k, instruction, copies);

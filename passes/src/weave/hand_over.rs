@@ -1,11 +1,12 @@
 //! How lock-step functions call their continuations in the end.
 //!
 //! Input: a lock-step function whose ways out each store what is live in a frame and call the continuation with its
-//! address; what the continuation needs of it. Guarantee: the continuation gets that, in parameters what many ways out
-//! hand over, in a frame of fewer fields the rest; what a way out does not hand over is undefined there, and nothing
-//! stays alive for it. Ways out share code where that is shorter.
+//! address; what the continuation needs of it. Guarantee: the continuation gets that in parameters, and where these would
+//! be very many, in a frame of fewer fields what few ways out hand over; what a way out does not hand over is undefined
+//! there, and nothing stays alive for it. Ways out share code where that is shorter.
 
 use crate::llvm::{append_block, Block, Builder, Type, Types, Value};
+use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, HashMap};
 
 /// Code that fills a frame, calls the continuation and returns.
@@ -42,20 +43,25 @@ pub(super) struct Interface {
     passed: HashMap<u32, Passed>,
 }
 
-/// With so few ways out every value may be an argument of all calls.
-const FEW: usize = 64;
+/// So few values may be arguments of all calls, whoever hands them over. Compilers and interpreters are not made for calls
+/// with very many.
+const FEW: usize = 1000;
 
-/// Else it is one if at least one way out in so many hands it over: so calls do not get longer than what is live.
+/// Of more, one is an argument if at least one way out in so many hands it over.
 const SPARSE: usize = 16;
 
 /// So many ways out share code at most: every shared value has a phi with an operand of each, which LLVM's register
 /// allocator makes copies of.
 const MOST_SHARING: usize = 128;
 
+/// So many arguments of a call count as an instruction. Calls with hundreds, for each of a thousand ways out, are what
+/// LLVM takes minutes for.
+const MOVES: usize = 8;
+
 impl Interface {
-    /// Whether a value that `count` of `all` ways out hand over is to be an argument.
-    pub(super) fn takes_argument(count: usize, all: usize) -> bool {
-        all <= FEW.max(SPARSE * count)
+    /// Whether one of `values` values, which `count` of `all` ways out hand over, is to be an argument.
+    pub(super) fn takes_argument(values: usize, count: usize, all: usize) -> bool {
+        values <= FEW || all <= SPARSE * count
     }
 
     /// Gives the continuation, whose parameters are a frame, the state and where to stop, a frame with these fields
@@ -102,11 +108,12 @@ impl Interface {
 
     /// Replaces all calls of the continuation, which are in `function`.
     pub(super) fn hand_over(&self, function: Value, spills: Vec<Spill>) {
-        let mut chunk = Chunk::default();
+        let entry = function.blocks()[0];
+        let mut chunk = Chunk::new(entry);
         for spill in spills {
             let way = self.way_of(spill);
             if !chunk.takes(&way, self.cost_alone(&way)) {
-                self.emit(function, std::mem::take(&mut chunk));
+                self.emit(function, std::mem::replace(&mut chunk, Chunk::new(entry)));
             }
             chunk.add(way);
         }
@@ -134,10 +141,11 @@ impl Interface {
         }
     }
 
-    /// How many instructions a way out takes with code of its own.
+    /// How many instructions a way out takes with code of its own. Arguments are none, but the processor moves each.
     fn cost_alone(&self, way: &Way) -> usize {
-        let fields = way.values.keys().filter(|passed| passed.is_field());
-        2 + usize::from(!self.frame.is_empty()) + 2 * fields.count()
+        let fields = way.values.keys().filter(|passed| passed.is_field()).count();
+        let arguments = (way.values.len() - fields) / MOVES;
+        2 + usize::from(!self.frame.is_empty()) + 2 * fields + arguments
     }
 
     /// The code of these ways out, shared if that is shorter.
@@ -170,8 +178,12 @@ impl Interface {
         let ways = chunk.ways.iter();
         let blocks: Vec<Block> = ways.map(|way| way.end.parent_block()).collect();
         let phi = |values: Vec<Value>| {
+            let first = values[0];
+            if chunk.is_everywhere(first) && values.iter().all(|&value| value == first) {
+                return first;
+            }
             let incoming: Vec<(Value, Block)> = values.into_iter().zip(blocks.clone()).collect();
-            builder.phi(incoming[0].0.ty(), &incoming)
+            builder.phi(first.ty(), &incoming)
         };
         let operand = |index: u32| {
             let ways = chunk.ways.iter();
@@ -181,11 +193,14 @@ impl Interface {
         let values: BTreeMap<Passed, Value> = chunk
             .values
             .iter()
-            .map(|(&passed, ty)| {
-                let here = |way: &Way| way.values.get(&passed).copied();
-                let ways = chunk.ways.iter();
-                let values = ways.map(|way| here(way).unwrap_or(ty.undefined()));
-                (passed, phi(values.collect()))
+            .map(|(&passed, handed)| match *handed {
+                Handed::Everywhere(value) => (passed, value),
+                Handed::Varying(ty) => {
+                    let here = |way: &Way| way.values.get(&passed).copied();
+                    let ways = chunk.ways.iter();
+                    let values = ways.map(|way| here(way).unwrap_or(ty.undefined()));
+                    (passed, phi(values.collect()))
+                }
             })
             .collect();
         let call = self.call(&builder, state, stop, &values);
@@ -241,40 +256,80 @@ struct Way {
     end: Value,
 }
 
+/// What ways out that share code hand over in one place.
+#[derive(Clone, Copy)]
+enum Handed {
+    /// The same value, if any, which is known in the whole function.
+    Everywhere(Value),
+    /// Values of this type.
+    Varying(Type),
+}
+
 /// Ways out that may share their code.
-#[derive(Default)]
 struct Chunk {
+    /// The function's.
+    entry: Block,
     ways: Vec<Way>,
     /// All that they hand over.
-    values: BTreeMap<Passed, Type>,
-    /// How many instructions these take in shared code: a phi, and in the frame an address and a store.
+    values: BTreeMap<Passed, Handed>,
+    /// How many instructions these take in shared code: a phi if they vary, and in the frame an address and a store.
     cost: usize,
-    /// How many values the ways hand over, all together.
+    /// How many of these vary.
+    varying: usize,
+    /// How many values the ways hand over where these vary, all together.
     handed: usize,
 }
 
 impl Chunk {
+    fn new(entry: Block) -> Chunk {
+        Chunk {
+            entry,
+            ways: Vec::new(),
+            values: BTreeMap::new(),
+            cost: 0,
+            varying: 0,
+            handed: 0,
+        }
+    }
+
+    /// What is handed over with another way out, and what that costs more in shared code: instructions, and phis.
+    fn with(&self, passed: Passed, value: Value) -> (Handed, usize, usize) {
+        let varying = Handed::Varying(value.ty());
+        match self.values.get(&passed) {
+            Some(&Handed::Everywhere(other)) if other == value => (Handed::Everywhere(value), 0, 0),
+            Some(Handed::Everywhere(_)) => (varying, 1, 1),
+            Some(Handed::Varying(_)) => (varying, 0, 0),
+            None if self.is_everywhere(value) => (Handed::Everywhere(value), passed.cost(), 0),
+            None => (varying, passed.cost() + 1, 1),
+        }
+    }
+
+    /// Whether a value is known in the whole function: a constant, a parameter, the address of a local variable.
+    fn is_everywhere(&self, value: Value) -> bool {
+        !value.is_instruction()
+            || value.opcode() == LLVMOpcode::LLVMAlloca && value.parent_block() == self.entry
+    }
+
     /// Whether another way out, which takes `alone` instructions by itself, had better share the code of these.
     fn takes(&self, way: &Way, alone: usize) -> bool {
-        let new = way
-            .values
-            .keys()
-            .filter(|passed| !self.values.contains_key(passed));
-        let (count, cost) = new.fold((0, 0), |(count, cost), passed| {
-            (count + 1, cost + passed.cost())
+        let all = way.values.iter();
+        let all = all.map(|(&passed, &value)| self.with(passed, value));
+        let (cost, phis) = all.fold((0, 0), |(cost, phis), (_, more, new)| {
+            (cost + more, phis + new)
         });
         // The phis' operands must not grow faster than what is handed over.
-        let operands = (self.ways.len() + 1) * (self.values.len() + count);
+        let operands = (self.ways.len() + 1) * (self.varying + phis);
         let is_dense = operands <= 4 * (self.handed + way.values.len()) + 64;
         cost < alone && is_dense && self.ways.len() < MOST_SHARING
     }
 
     fn add(&mut self, way: Way) {
-        self.handed += way.values.len();
-        for (&passed, value) in &way.values {
-            if self.values.insert(passed, value.ty()).is_none() {
-                self.cost += passed.cost();
-            }
+        for (&passed, &value) in &way.values {
+            let (handed, cost, phis) = self.with(passed, value);
+            self.cost += cost;
+            self.varying += phis;
+            self.handed += usize::from(matches!(handed, Handed::Varying(_)));
+            self.values.insert(passed, handed);
         }
         self.ways.push(way);
     }
@@ -285,11 +340,11 @@ impl Passed {
         matches!(self, Passed::Field(_))
     }
 
-    /// How many instructions it takes where ways out share code.
+    /// How many instructions it takes where ways out share code, without what finds out the value.
     fn cost(self) -> usize {
         match self {
-            Passed::Argument(_) => 1,
-            Passed::Field(_) => 3,
+            Passed::Argument(_) => 0,
+            Passed::Field(_) => 2,
         }
     }
 }
@@ -298,7 +353,6 @@ impl Passed {
 mod tests {
     use super::*;
     use crate::llvm;
-    use inkwell::llvm_sys::LLVMOpcode;
 
     /// `@f` and its continuation as they are called in the end. Each way out of `@f` stores these fields of three, with
     /// the values of its parameters of the same numbers; `passed` says how which is handed over.
@@ -408,16 +462,28 @@ mod tests {
         let passed = [(0, Passed::Argument(0))];
         let text = called(&ways, &passed, 0, 1);
         assert_eq!(text.matches("call i32 @f.diverged").count(), 1, "{text}");
-        assert_eq!(text.matches("phi").count(), 3, "{text}");
+        // The state; the rest is the same everywhere.
+        assert_eq!(text.matches("phi").count(), 1, "{text}");
+        assert_has(&text, &[", i32 9, i32 %v0)"]);
         let text = called(&ways[..2], &passed, 0, 1);
         assert_eq!(text.matches("call i32 @f.diverged").count(), 2, "{text}");
     }
 
     #[test]
-    fn only_what_few_ways_out_of_many_hand_over_is_in_the_frame() {
-        assert!(Interface::takes_argument(1, FEW));
-        assert!(!Interface::takes_argument(1, FEW + 1));
-        assert!(Interface::takes_argument(10, 10 * SPARSE));
-        assert!(!Interface::takes_argument(10, 10 * SPARSE + 1));
+    fn what_ways_out_that_share_code_hand_over_is_chosen_where_it_varies() {
+        let (zero, one): (&[u32], &[u32]) = (&[0], &[1]);
+        let passed = [0, 1].map(|field| (field, Passed::Argument(0)));
+        let text = called(&[zero, one, zero, one, &[], zero, one, zero], &passed, 0, 1);
+        assert_eq!(text.matches("call i32 @f.diverged").count(), 1, "{text}");
+        assert_eq!(text.matches("phi").count(), 2, "{text}");
+        assert_has(&text, &["[ %v1, %way3 ], [ undef, %way4 ], [ %v0, %way5 ]"]);
+    }
+
+    #[test]
+    fn only_what_few_ways_out_hand_over_where_that_is_much_is_in_the_frame() {
+        assert!(Interface::takes_argument(FEW, 1, 1000));
+        assert!(!Interface::takes_argument(FEW + 1, 1, 1000));
+        assert!(Interface::takes_argument(FEW + 1, 10, 10 * SPARSE));
+        assert!(!Interface::takes_argument(FEW + 1, 10, 10 * SPARSE + 1));
     }
 }

@@ -10,6 +10,7 @@ use super::hand_over::Spill;
 use super::plan::{Exit, Plan};
 use super::products::{build_return, call_apart, Product, Products, SoloCall};
 use super::scaffold::Scaffold;
+use super::weights;
 use crate::llvm::{Block, Builder, Subprogram, Type, Types, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -59,7 +60,8 @@ pub(super) fn emit(
     let all_active = active[1..]
         .iter()
         .fold(active[0], |all, &one| builder.and(all, one));
-    builder.conditional_branch(all_active, together, apart);
+    let branch = builder.conditional_branch(all_active, together, apart);
+    weights::expect(branch, |next| next == together);
     emit_partial(
         copier.builder(apart),
         product,
@@ -120,7 +122,6 @@ fn emit_partial(
             ty: member.value_type(),
             callee: member,
             arguments,
-            enter: None,
             extensions: &[],
         })
         .collect();
@@ -132,7 +133,7 @@ fn emit_partial(
             active[k]
         })
     };
-    let (builder, results) = call_apart(builder, &calls, condition, Type::zero);
+    let (builder, results) = call_apart(builder, &calls, &[&condition], Type::zero);
     build_return(&builder, product.ty.return_type(), &results);
 }
 

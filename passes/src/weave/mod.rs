@@ -25,6 +25,8 @@ mod plan;
 mod products;
 mod scaffold;
 mod specs;
+mod switches;
+mod weights;
 
 use crate::align;
 use crate::llvm::{self, Context, Module, Value};
@@ -39,6 +41,7 @@ use lockstep_checks::LockstepChecks;
 pub(crate) use model::MEMBERS;
 use model::{Model, Models};
 use plan::Plan;
+pub(crate) use products::keep_jumps;
 use products::{Product, Products};
 use scaffold::Scaffold;
 use serde::Serialize;

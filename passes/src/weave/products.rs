@@ -3,6 +3,7 @@
 
 use super::forks::Forks;
 use super::lockstep_checks::{LockstepChecks, Parting};
+use super::weights;
 use crate::libc;
 use crate::llvm::{self, append_block, Block, Builder, Module, Type, Types, Value};
 use std::cell::RefCell;
@@ -108,57 +109,53 @@ pub(super) struct SoloCall<'a> {
     pub(super) ty: Type,
     pub(super) callee: Value,
     pub(super) arguments: &'a [Value],
-    /// The runtime's function that makes a version the owner of the process before a call of a pointer, and the version.
-    pub(super) enter: Option<(Value, Value)>,
     /// How a call of a pointer passes values ([`Value::call_extensions`]).
     pub(super) extensions: &'a [u32],
 }
 
-/// Makes calls one after the other. `condition` is asked whether the k-th depends on something; where that is false
-/// its result is `absent`. Returns a builder for what follows, and the results.
+/// What a call depends on: writes what finds it out, for the k-th call; none if that one does not.
+pub(super) type Condition<'a> = &'a dyn Fn(&Builder, usize) -> Option<Value>;
+
+/// Makes calls one after the other, each if its `conditions` hold, which are asked in this order; where one does not, the
+/// result is `absent`. Returns a builder for what follows, and the results.
 pub(super) fn call_apart(
     builder: Builder,
     calls: &[SoloCall],
-    condition: impl Fn(&Builder, usize) -> Option<Value>,
+    conditions: &[Condition],
     absent: fn(Type) -> Value,
 ) -> (Builder, Vec<Option<Value>>) {
     let function = builder.block().parent();
     let mut builder = builder;
     let mut results = Vec::new();
     for (k, solo) in calls.iter().enumerate() {
-        let make = |builder: &Builder| {
-            if let Some((function, index)) = solo.enter {
-                let arguments = [index, solo.callee];
-                builder.call(function.value_type(), function, &arguments);
-            }
-            let call = builder.call(solo.ty, solo.callee, solo.arguments);
-            match solo.callee.as_function() {
-                Some(callee) => call.copy_call_attributes_from(callee),
-                None => call.set_call_extensions(solo.extensions),
-            }
-            call
-        };
-        let returned = solo.ty.return_type();
-        let result = match condition(&builder, k) {
-            None => make(&builder),
-            Some(condition) => {
-                let before = builder.block();
-                let (here, next) = (
-                    append_block(function, "solo"),
-                    append_block(function, "some"),
-                );
+        let mut next = None;
+        let mut skipping = Vec::new();
+        for condition in conditions {
+            if let Some(condition) = condition(&builder, k) {
+                let here = append_block(function, "solo");
+                let next = *next.get_or_insert_with(|| append_block(function, "some"));
+                skipping.push(builder.block());
                 builder.conditional_branch(condition, here, next);
-                let inside = builder.followed_by(here);
-                let call = make(&inside);
-                inside.branch(next);
-                builder = builder.followed_by(next);
-                if returned.is_void() {
-                    call
-                } else {
-                    builder.phi(returned, &[(absent(returned), before), (call, here)])
-                }
+                builder = builder.followed_by(here);
             }
-        };
+        }
+        let call = builder.call(solo.ty, solo.callee, solo.arguments);
+        match solo.callee.as_function() {
+            Some(callee) => call.copy_call_attributes_from(callee),
+            None => call.set_call_extensions(solo.extensions),
+        }
+        let returned = solo.ty.return_type();
+        let mut result = call;
+        if let Some(next) = next {
+            let here = builder.block();
+            builder.branch(next);
+            builder = builder.followed_by(next);
+            if !returned.is_void() {
+                let skipping = skipping.into_iter().map(|block| (absent(returned), block));
+                let incoming: Vec<(Value, Block)> = skipping.chain([(call, here)]).collect();
+                result = builder.phi(returned, &incoming);
+            }
+        }
         results.push((!returned.is_void()).then_some(result));
     }
     (builder, results)
@@ -168,7 +165,7 @@ pub(super) fn call_apart(
 pub(super) enum Target {
     /// Index of a product function.
     Product(usize),
-    /// A dispatcher, which takes the pointers in front of the arguments.
+    /// A dispatcher, which takes the pointers behind the arguments ([`Dispatcher`]).
     Dispatcher(Value, Type),
 }
 
@@ -200,7 +197,9 @@ pub(super) struct Products<'m, 'ctx> {
 /// The versions whose calls meet, and the function types that these calls assume.
 type DispatchKey = (Vec<usize>, Vec<Type>, Vec<Vec<u32>>);
 
-/// A function that finds the product function of a tuple of pointers.
+/// A function that finds the product function of a tuple of pointers. It has the parameters of product functions of all
+/// its versions, so that it can jump to them (the activation variables are not used); behind these come the pointers, and
+/// the record of the place where divergences are reported.
 struct Dispatcher {
     function: Value,
     ty: Type,
@@ -305,12 +304,10 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         } else {
             context.structure(&results)
         };
-        let mut parameters = vec![context.pointer(); versions.len()];
-        if self.checks.divergence {
-            // The record of the place.
-            parameters.insert(0, context.pointer());
-        }
+        let mut parameters = vec![context.integer(1); versions.len()];
         parameters.extend(key.1.iter().flat_map(|ty| ty.parameter_types()));
+        let further = versions.len() + usize::from(self.checks.divergence);
+        parameters.resize(parameters.len() + further, context.pointer());
         let ty = context.function(result, &parameters);
         let index = self.dispatchers.borrow().len();
         let function = llvm::add_function(self.module, &format!("_PP_dispatch.{index}"), ty);
@@ -343,12 +340,13 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
     ) -> Results {
         match target {
             Target::Dispatcher(function, ty) => {
-                let mut all = Vec::new();
+                let unused = Types::of(self.module).integer(1).undefined();
+                let mut all = vec![unused; versions.len()];
+                all.extend(arguments.iter().flatten());
+                all.extend(pointers);
                 if self.checks.divergence {
                     all.push(self.checks.record(Parting::Call, versions, calls));
                 }
-                all.extend(pointers);
-                all.extend(arguments.iter().flatten());
                 let call = builder.call(*ty, *function, &all);
                 let mut field = 0;
                 let values = pointers.iter().enumerate().map(|(k, _)| {
@@ -427,43 +425,59 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
     }
 
     /// Writes the bodies of the dispatchers: find the candidate whose members the pointers are and call its
-    /// product function; if none fits, call each pointer alone. Of few candidates all are compared.
+    /// product function; if none fits, call each pointer alone. Few candidates are all compared.
     pub(super) fn emit_dispatchers(&self) {
         for dispatcher in self.dispatchers.borrow().values() {
             let mut block = append_block(dispatcher.function, "");
-            if dispatcher.candidates.len() > LONGEST_CHAIN {
-                block = self.emit_lookup(dispatcher, block);
+            let candidates = dispatcher.candidates.iter().copied();
+            let (mut listed, mut compared): (Vec<usize>, Vec<usize>) =
+                candidates.partition(|&candidate| self.takes_the_same(dispatcher, candidate));
+            if listed.len() > LONGEST_CHAIN {
+                block = self.emit_lookup(dispatcher, &listed, block);
             } else {
-                for &candidate in &dispatcher.candidates {
-                    let next = append_block(dispatcher.function, "next");
-                    self.emit_candidate(dispatcher, candidate, block, next);
-                    block = next;
+                compared.append(&mut listed);
+                if compared.len() <= LONGEST_CHAIN {
+                    // What is compared takes less than to hand all arguments on.
+                    dispatcher.function.add_attribute("alwaysinline");
                 }
+            }
+            for candidate in compared {
+                let next = append_block(dispatcher.function, "next");
+                self.emit_candidate(dispatcher, candidate, block, next);
+                block = next;
             }
             self.emit_apart(dispatcher, block);
         }
     }
 
-    /// Looks for the candidate whose first member is the first pointer; returns the block for what fits none.
-    fn emit_lookup(&self, dispatcher: &Dispatcher, block: Block) -> Block {
+    /// Whether a candidate has the parameters and results that the dispatcher has.
+    fn takes_the_same(&self, dispatcher: &Dispatcher, candidate: usize) -> bool {
+        let product = &self.all[candidate];
+        let mut parameters = 0..product.function.parameters().len() as u32;
+        product.versions() == dispatcher.versions
+            && product.ty.return_type() == dispatcher.ty.return_type()
+            && !parameters.any(|index| product.function.parameter_has_attribute(index, "byval"))
+    }
+
+    /// Looks for the candidate whose first member is the first pointer, in a table that has the product function behind
+    /// the members, and jumps there; returns the block for what fits none.
+    fn emit_lookup(&self, dispatcher: &Dispatcher, candidates: &[usize], block: Block) -> Block {
         let none = append_block(dispatcher.function, "none");
         let types = Types::of(self.module);
-        let first = dispatcher.versions[0];
-        let members: Vec<Value> = dispatcher
-            .candidates
-            .iter()
-            .filter_map(|&candidate| self.all[candidate].members[first])
-            .collect();
-        let entries: Vec<Value> = members
-            .iter()
-            .enumerate()
-            .map(|(index, &member)| {
-                types.constant_structure(&[member, types.constant(64, index as u64)])
-            })
-            .collect();
+        let (pointers, arguments) = dispatcher.split_parameters();
+        let entry = |&candidate: &usize| {
+            let product = &self.all[candidate];
+            let mut cells = product.present();
+            cells.push(product.function);
+            types.constant_structure(&cells)
+        };
+        let entries: Vec<Value> = candidates.iter().map(entry).collect();
         // A `struct p3_dispatch`, which the runtime sorts at the first call.
+        let count = entries.len() as u64;
+        let width = pointers.len() as u64 + 1;
         let table = types.constant_structure(&[
-            types.constant(32, members.len() as u64),
+            types.constant(32, count),
+            types.constant(32, width),
             types.constant(32, 0),
             types.array(entries[0].ty(), &entries),
         ]);
@@ -471,24 +485,45 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         let global = llvm::add_global(self.module, &name, table.ty());
         global.set_initializer(table);
         global.set_internal();
-        let builder = Builder::at_end(block);
         let integer = types.integer(64);
         let ty = types.function(integer, &[types.pointer(), types.pointer()]);
         let lookup = llvm::global_named(self.module, LOOKUP)
             .unwrap_or_else(|| llvm::add_function(self.module, LOOKUP, ty));
-        let pointer = dispatcher.split_parameters().0[0];
-        let found = builder.call(ty, lookup, &[global, pointer]);
-        let cases: Vec<(Value, Block)> = dispatcher
-            .candidates
-            .iter()
-            .enumerate()
-            .map(|(index, &candidate)| {
-                let block = append_block(dispatcher.function, "found");
-                self.emit_candidate(dispatcher, candidate, block, none);
-                (types.constant(64, index as u64), block)
-            })
-            .collect();
-        builder.switch(found, none, &cases);
+        let mut builder = Builder::at_end(block);
+        let found = builder.call(ty, lookup, &[global, pointers[0]]);
+        let continue_if = |builder: Builder, condition: Value| {
+            let next = append_block(dispatcher.function, "found");
+            let branch = builder.conditional_branch(condition, next, none);
+            weights::expect(branch, |way| way == next);
+            Builder::at_end(next)
+        };
+        let cell = |builder: &Builder, number: usize| {
+            let indices = [
+                types.constant(64, 0),
+                types.constant(32, 3),
+                found,
+                types.constant(32, number as u64),
+            ];
+            builder.load(
+                types.pointer(),
+                builder.element(table.ty(), global, &indices),
+            )
+        };
+        let is_there = builder.less(found, types.constant(64, count));
+        builder = continue_if(builder, is_there);
+        for (number, &pointer) in pointers.iter().enumerate() {
+            let member = cell(&builder, number);
+            let is_member = builder.equal(pointer, member);
+            builder = continue_if(builder, is_member);
+        }
+        let product = &self.all[candidates[0]];
+        let mut all = vec![types.constant(1, 1); pointers.len()];
+        all.extend(arguments.iter().flatten());
+        let call = builder.call(product.ty, cell(&builder, pointers.len()), &all);
+        // Whatever it is given belongs to others: a jump will do.
+        call.set_tail_call();
+        let returns = !product.ty.return_type().is_void();
+        builder.ret(returns.then_some(call));
         none
     }
 
@@ -502,7 +537,6 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         };
         let enter = llvm::global_named(self.module, libc::SWITCH_FOR);
         let enter = enter.filter(|function| function.has_uses());
-        let types = Types::of(self.module);
         let calls: Vec<SoloCall> = pointers
             .iter()
             .enumerate()
@@ -510,17 +544,23 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
                 ty: dispatcher.types[k],
                 callee,
                 arguments: &arguments[k],
-                enter: enter
-                    .map(|function| (function, types.constant(32, dispatcher.versions[k] as u64))),
                 extensions: &dispatcher.extensions[k],
             })
             .collect();
-        let condition = |builder: &Builder, k: usize| {
+        let goes_on = |builder: &Builder, k: usize| {
             let may_be_over = k > 0 && self.forks.may_return_in_child(None);
             may_be_over.then(|| self.forks.is_alive(builder, dispatcher.versions[k]))
         };
+        // Becoming the owner of the process may let a signal in that ends the version.
+        let enters = |builder: &Builder, k: usize| {
+            let (function, version) = (enter?, dispatcher.versions[k]);
+            let index = Types::of(self.module).constant(32, version as u64);
+            builder.call(function.value_type(), function, &[index, pointers[k]]);
+            Some(self.forks.is_alive(builder, version))
+        };
         let builder = Builder::at_end(block);
-        let (builder, results) = call_apart(builder, &calls, condition, Type::undefined);
+        let conditions: [Condition; 2] = [&goes_on, &enters];
+        let (builder, results) = call_apart(builder, &calls, &conditions, Type::undefined);
         build_return(&builder, dispatcher.ty.return_type(), &results);
     }
 
@@ -555,8 +595,9 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         let builder = Builder::at_end(block);
         let mask = dispatcher.versions[1..].iter().map(|&v| 1 << v).sum();
         let mask = Types::of(self.module).constant(32, mask);
-        let record = dispatcher.function.parameters()[0];
-        self.checks.report(&builder, record, mask).branch(same);
+        if let Some(&record) = dispatcher.function.parameters().last() {
+            self.checks.report(&builder, record, mask).branch(same);
+        }
         same
     }
 
@@ -575,17 +616,34 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         }
         let builder = Builder::at_end(block);
         let results = self.call_product(&builder, product, &dispatcher.versions, &arguments);
-        build_return(&builder, dispatcher.ty.return_type(), &results.values);
+        let result = dispatcher.ty.return_type();
+        if self.takes_the_same(dispatcher, candidate) {
+            builder.ret((!result.is_void()).then_some(results.call));
+        } else {
+            build_return(&builder, result, &results.values);
+        }
     }
 }
 
+/// Dispatchers that jump to what they have found need the parameters of product functions, though they do not use all of
+/// these. Nobody removes them from now on; before, that would keep dispatchers alive that are not needed.
+pub(crate) fn keep_jumps(module: &Module) {
+    let lookup = llvm::global_named(module, LOOKUP);
+    let calls = lookup.map(Value::users).unwrap_or_default();
+    let mut dispatchers: Vec<Value> = calls
+        .into_iter()
+        .filter(|user| user.is_call())
+        .map(|call| call.parent_block().parent())
+        .collect();
+    dispatchers.sort_by_key(|dispatcher| dispatcher.name());
+    dispatchers.into_iter().for_each(Value::keep_parameters);
+}
+
 impl Dispatcher {
+    /// The pointers, and each version's arguments.
     fn split_parameters(&self) -> (Vec<Value>, Vec<Vec<Value>>) {
-        let parameters = self.function.parameters();
-        let arguments: usize = self.types.iter().map(|ty| ty.parameter_types().len()).sum();
-        let record = parameters.len() - self.types.len() - arguments;
-        let mut parameters = parameters.into_iter().skip(record);
-        let pointers = parameters.by_ref().take(self.types.len()).collect();
+        let parameters = self.function.parameters().into_iter();
+        let mut parameters = parameters.skip(self.versions.len());
         let arguments = self
             .types
             .iter()
@@ -596,6 +654,6 @@ impl Dispatcher {
                     .collect()
             })
             .collect();
-        (pointers, arguments)
+        (parameters.take(self.types.len()).collect(), arguments)
     }
 }

@@ -7,10 +7,12 @@
 //! A frame's fields are used by one lock-step function, which only stores, and its continuation. Nobody else has its
 //! address. So a field is as good as a local variable of the continuation that begins with what it is handed, and what
 //! the continuation never reads need not be handed over. Values that are never needed at the same time share a variable
-//! (`Plan::homes`). What takes fewer instructions as an SSA value becomes one; the rest stays in the frame.
+//! (`Plan::homes`). What takes fewer instructions as an SSA value becomes one; the rest stays in memory of the
+//! continuation's, in one piece whose size LLVM does not know: it would make SSA values of all of it, and phis of those
+//! wherever versions take turns.
 
 use super::hand_over::{Interface, Passed, Spill};
-use super::{branches, frames};
+use super::{branches, frames, switches, weights};
 use crate::llvm::{Builder, Type, Types, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,6 +31,8 @@ pub(crate) struct Scaffold {
 pub(crate) struct ContinuationScaffold {
     /// Its parameters are a frame, the state, and where to stop.
     pub(super) function: Value,
+    /// The address of a 1 that LLVM does not know.
+    pub(super) one: Value,
     /// Allocas that only loads and stores use.
     pub(super) memory: Vec<Value>,
     pub(super) fields: Vec<Field>,
@@ -48,15 +52,19 @@ pub(super) struct Field {
 impl Scaffold {
     /// Brings the function and its continuation into their final form.
     pub(crate) fn remove(self) {
-        if let Some(continuation) = self.continuation {
-            continuation
-                .remove(&self.spills)
-                .hand_over(self.function, self.spills);
-        }
+        let continuation = self.continuation.map(|continuation| {
+            let interface = continuation.remove(&self.spills);
+            interface.hand_over(self.function, self.spills);
+            interface.function
+        });
+        switches::remove_needless(self.function);
         self.function.promote(&self.memory);
         self.function.merge_blocks();
         self.function.forward_blocks();
         branches::branch_one_by_one(self.function);
+        if let Some(continuation) = continuation {
+            weights::expect_lockstep(self.function, continuation);
+        }
     }
 }
 
@@ -157,31 +165,41 @@ impl ContinuationScaffold {
                 *handed_by.entry(*home).or_default() += 1;
             }
         }
-        let (mut frame, mut arguments) = (Vec::new(), Vec::new());
-        let (mut passed_as, mut field_of) = (HashMap::new(), HashMap::new());
+        let (mut frame, mut own, mut arguments) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut passed_as, mut own_of) = (HashMap::new(), HashMap::new());
+        let values = locals
+            .values()
+            .filter(|local| local.given.is_some())
+            .count();
         for (&home, local) in &locals {
             let count = handed_by.get(&home).copied().unwrap_or_default();
-            let is_given = local.given.is_some();
-            let is_argument = is_given && Interface::takes_argument(count, spills.len());
-            if local.memory.is_some() || (is_given && !is_argument) {
-                field_of.insert(home, frame.len() as u32);
-                frame.push(local.ty);
+            if local.given.is_some() {
+                let is_argument = Interface::takes_argument(values, count, spills.len());
+                let (types, passed): (&mut Vec<Type>, fn(u32) -> Passed) = match is_argument {
+                    true => (&mut arguments, Passed::Argument),
+                    false => (&mut frame, Passed::Field),
+                };
+                passed_as.insert(home, passed(types.len() as u32));
+                types.push(local.ty);
             }
-            if is_argument {
-                passed_as.insert(home, Passed::Argument(arguments.len() as u32));
-                arguments.push(local.ty);
-            } else if is_given {
-                passed_as.insert(home, Passed::Field(field_of[&home]));
+            let has_field = matches!(passed_as.get(&home), Some(Passed::Field(_)));
+            if local.memory.is_some() && !has_field {
+                own_of.insert(home, own.len() as u32);
+                own.push(local.ty);
             }
         }
         let passed = home_of
             .iter()
             .filter_map(|(&number, home)| Some((number, *passed_as.get(home)?)));
         let interface = Interface::new(self.function, frame, arguments, passed.collect());
+        let own = (!own.is_empty()).then(|| self.own_memory(&interface, &own));
         for (home, local) in locals {
-            let field = field_of
-                .get(&home)
-                .map(|&number| interface.field(&Builder::before(local.address), number));
+            let builder = Builder::before(local.address);
+            let field = match (passed_as.get(&home), own_of.get(&home), own) {
+                (Some(&Passed::Field(number)), ..) => Some(interface.field(&builder, number)),
+                (_, Some(&number), Some((ty, memory))) => Some(builder.field(ty, memory, number)),
+                _ => None,
+            };
             if let Some(given) = local.given {
                 match (passed_as.get(&home), field) {
                     (Some(&Passed::Argument(number)), _) => {
@@ -199,6 +217,16 @@ impl ContinuationScaffold {
             local.address.erase_instruction();
         }
         interface
+    }
+
+    /// Memory for values of these types, as a struct's fields, at the beginning of the function.
+    fn own_memory(&self, interface: &Interface, fields: &[Type]) -> (Type, Value) {
+        let function = interface.function;
+        let types = Types::of_function(function);
+        let ty = types.structure(fields);
+        let builder = Builder::before(function.blocks()[0].instructions()[0]);
+        let one = builder.volatile_load(types.integer(32), self.one);
+        (ty, builder.array_alloca(ty, one, "own"))
     }
 }
 
@@ -219,15 +247,16 @@ fn load_from(given: Value, field: Value, memory: Option<Value>) {
 }
 
 /// Removes the ways through a product function on which only some versions are active, if every caller activates
-/// all of them. `members` is the number of activation variables.
+/// all of them, as dispatchers do that find it in a table. `members` is the number of activation variables.
 pub(super) fn settle_activations(function: Value, members: usize) {
     let activates_all = |call: Value| {
-        call.is_call()
-            && call.called_function() == Some(function)
-            && (0..members as u32).all(|i| {
-                call.operand(i)
-                    .is_some_and(|active| active.as_integer() == Some(1))
-            })
+        !call.is_instruction()
+            || call.is_call()
+                && call.called_function() == Some(function)
+                && (0..members as u32).all(|i| {
+                    call.operand(i)
+                        .is_some_and(|active| active.as_integer() == Some(1))
+                })
     };
     let callers = function.users();
     if !callers.into_iter().all(activates_all) {
