@@ -6,6 +6,8 @@
 #include "core.h"
 #include <stdint.h>
 
+__attribute__((weak)) unsigned klee_is_symbolic(uintptr_t value);
+
 static uintptr_t address(const struct p3_dispatch *table, unsigned entry) {
   return (uintptr_t)table->entries[(size_t)entry * table->width];
 }
@@ -73,8 +75,19 @@ static unsigned long __attribute__((noinline)) look_up(struct p3_dispatch *table
   return index;
 }
 
+/* In KLEE a pointer that depends on the input is compared with one function after the other, as KLEE itself does at a call:
+ * hashed, or in a search, it would cost the solver more than the whole program. */
+static unsigned long __attribute__((noinline)) compare_all(const struct p3_dispatch *table, const void *function) {
+  unsigned entry = 0;
+  while (entry < table->count && address(table, entry) != (uintptr_t)function)
+    entry++;
+  return entry;
+}
+
 /* Short, so that it becomes part of the dispatchers. */
 unsigned long p3_dispatch(struct p3_dispatch *table, const void *function) {
+  if (p3_in_klee() && klee_is_symbolic((uintptr_t)function))
+    return compare_all(table, function);
   const struct found *last = slot_of(function);
   if (last->function == function && last->table == table)
     return last->index;
