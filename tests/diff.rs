@@ -1056,7 +1056,8 @@ fn an_interrupted_build_leaves_nothing() {
     let search = interruptible(directory, &arguments);
     wait_for(|| directory.join("out/programs").exists());
     let pid = search.id().to_string();
-    let signals = format!("kill -INT {pid}; kill -INT {pid}");
+    // Both wait for it, however busy the machine is.
+    let signals = format!("kill -STOP {pid}; kill -INT {pid}; kill -TERM {pid}; kill -CONT {pid}");
     let sent = Command::new("sh").args(["-c", &signals]).status();
     assert!(sent.unwrap().success());
     let (status, stdout, stderr) = texts(search.wait_with_output().unwrap());
