@@ -170,7 +170,8 @@ pub fn end_by_request() {
         let now = (now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000).max(1);
         let first = FIRST_REQUEST.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         interruption::request();
-        if first.is_err_and(|first| now - first > ONE_REQUEST) {
+        // In another thread the one that came first may have been later to note its time.
+        if first.is_err_and(|first| now.saturating_sub(first) > ONE_REQUEST) {
             // SAFETY: both may be called in a handler; the signal comes when the handler has returned.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
