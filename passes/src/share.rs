@@ -345,9 +345,7 @@ fn merge(product: &Module, name: &str, members: &[Value], difference: &Differenc
 
 /// Replaces a call by one of the shared function.
 fn call_instead(call: Value, shared: Value, addresses: &[Value]) {
-    let mut operands: Vec<Value> = (0..call.argument_count())
-        .filter_map(|index| call.operand(index))
-        .collect();
+    let mut operands = call.arguments();
     operands.extend(addresses);
     let builder = Builder::before(call);
     let instead = builder.call(shared.value_type(), shared, &operands);

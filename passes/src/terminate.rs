@@ -228,10 +228,7 @@ fn switch_earlier(switch: Value, errno: Value) -> Value {
     let builder = Builder::before(first);
     builder.set_location_of(switch);
     let function = switch.called_function().expect("found by its name");
-    let arguments: Vec<Value> = (0..switch.argument_count())
-        .filter_map(|i| switch.operand(i))
-        .collect();
-    builder.call(function.value_type(), function, &arguments)
+    builder.call(function.value_type(), function, &switch.arguments())
 }
 
 /// The call, or the copy of errno that follows it.

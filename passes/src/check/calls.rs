@@ -25,9 +25,7 @@ impl Walk<'_> {
             return super::is_dispatcher_name(&callee.name_text()).then_some(Ok(Vec::new()));
         };
         let text = || call.print().trim().to_string();
-        let arguments: Vec<Value> = (0..call.argument_count())
-            .filter_map(|i| call.operand(i))
-            .collect();
+        let arguments = call.arguments();
         let member_of = |version: usize| self.members.iter().position(|m| m.version == version);
         let mut rest = arguments.get(product.len()..)?;
         let mut parts = Vec::new();
@@ -81,9 +79,7 @@ impl Walk<'_> {
             .iter()
             .map(|plain| 2 + plain.argument_count() as usize)
             .sum();
-        let all: Vec<Value> = (0..call.argument_count())
-            .filter_map(|i| call.operand(i))
-            .collect();
+        let all = call.arguments();
         // The record of the place may stand at the end.
         let has_record = all.len() == wanted + 1 && all[wanted].is_global();
         if all.len() != wanted && !has_record {
@@ -152,7 +148,7 @@ impl Walk<'_> {
                 .arguments
                 .iter()
                 .copied()
-                .zip((0..plain.argument_count()).filter_map(|i| plain.operand(i)))
+                .zip(plain.arguments())
                 .collect();
             if let (Some(pointer), Some(called)) = (part.pointer, plain.called_operand()) {
                 operands.push((pointer, called));

@@ -83,9 +83,7 @@ pub(super) fn check(dispatcher: Value, tables: &Tables) -> Result<(), String> {
                     made = calls.len();
                 } else if made < calls.len() && instruction.called_operand() == Some(pointers[made])
                 {
-                    let given: Vec<Value> = (0..instruction.argument_count())
-                        .filter_map(|i| instruction.operand(i))
-                        .collect();
+                    let given = instruction.arguments();
                     if instruction.called_type() != calls[made].1 || given != arguments[made] {
                         return Err(not_called(instruction));
                     }
@@ -238,8 +236,7 @@ impl Listed {
                 ));
             }
         }
-        let given = (0..self.call.argument_count()).filter_map(|index| self.call.operand(index));
-        let given: Vec<Value> = given.collect();
+        let given = self.call.arguments();
         let (active, given) = given.split_at(calls.len().min(given.len()));
         let all_active = active.iter().all(|active| active.as_integer() == Some(1));
         if !all_active || !given.iter().eq(arguments.iter().flatten()) {

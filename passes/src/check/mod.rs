@@ -4,9 +4,10 @@
 //! beside the product functions `_PP_f` and their continuations, every value that crosses nodes is in memory.
 //! What comes behind the checker is LLVM's own (merging of blocks, globaldce), SSA values in place of memory
 //! (`p3_promote` in `llvm/wrappers.cpp`), what `weave/scaffold.rs`, `weave/frames.rs` and `weave/hand_over.rs` do to
-//! frames, `weave/branches.rs`, `weave/switches.rs`, `flags.rs` and `share.rs`. Guarantee: for every version, what a product function does along any path
-//! is what the version's plain function does along one of its own paths: the same instructions in the same order on
-//! the same version's values, the same branches by the version's own conditions, the same arguments and result. What belongs to no version can neither change nor read a version's memory.
+//! frames, `weave/branches.rs`, `weave/switches.rs`, `flags.rs` and `share.rs`. Guarantee: for every version, what a
+//! product function does along any path is what the version's plain function does along one of its own paths: the same
+//! instructions in the same order on the same version's values, the same branches by the version's own conditions, the
+//! same arguments and result. What belongs to no version can neither change nor read a version's memory.
 //!
 //! It shares no table with weave. What it takes for granted is the shape of the interface: the parameters
 //! of a product function, memory called `slot` and `result`, the frame with one field per value, a number that

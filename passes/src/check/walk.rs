@@ -1054,8 +1054,9 @@ impl<'a> Walk<'a> {
             truth == self.truth[1]
                 && (value == self.active[k] || value.operands().contains(&self.active[k]))
         });
-        let arguments: Vec<Option<(usize, Value)>> = (0..call.argument_count())
-            .filter_map(|i| call.operand(i))
+        let arguments: Vec<Option<(usize, Value)>> = call
+            .arguments()
+            .into_iter()
             .map(|argument| self.fixed.get(&argument).copied())
             .collect();
         let own: Vec<Option<(usize, Value)>> = callee

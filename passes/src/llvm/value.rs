@@ -400,7 +400,7 @@ impl Value {
     pub(crate) fn address_taken(self) -> bool {
         self.users().into_iter().any(|user| {
             if user.is_call() && user.called_operand() == Some(self) {
-                (0..user.argument_count()).any(|i| user.operand(i) == Some(self))
+                user.arguments().contains(&self)
             } else {
                 true
             }
@@ -502,6 +502,13 @@ impl Value {
             .collect()
     }
 
+    /// The operands of a call that are its arguments.
+    pub(crate) fn arguments(self) -> Vec<Value> {
+        (0..self.argument_count())
+            .filter_map(|i| self.operand(i))
+            .collect()
+    }
+
     /// A phi's values and the blocks they come from.
     pub(crate) fn incoming(self) -> Vec<(Value, Block)> {
         (0..unsafe { LLVMCountIncoming(self.0) })
@@ -553,35 +560,41 @@ impl Value {
 
     /// Attaches metadata of this kind, a number, to an instruction.
     pub(crate) fn set_number(self, kind: &str, number: u64) {
-        // SAFETY: everything belongs to the context of the instruction's type; LLVM copies the name.
+        // SAFETY: everything belongs to the context of the instruction's type.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
             let number = LLVMConstInt(LLVMInt64TypeInContext(context), number, 0);
-            let mut operands = [LLVMValueAsMetadata(number)];
-            let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
-            LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
+            self.attach(kind, &mut [LLVMValueAsMetadata(number)]);
         }
+    }
+
+    /// Attaches a node of metadata of this kind to an instruction.
+    ///
+    /// # Safety
+    /// The operands belong to the context of the instruction's type.
+    unsafe fn attach(self, kind: &str, operands: &mut [LLVMMetadataRef]) {
+        let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+        let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+        LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
     }
 
     /// How often a terminator goes to each of its successors, compared with the others.
     pub(crate) fn set_branch_weights(self, weights: &[u32]) {
-        // SAFETY: everything belongs to the context of the instruction's type; LLVM copies the names.
+        let name = "branch_weights";
+        // SAFETY: everything belongs to the context of the instruction's type; LLVM copies the name.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let text =
-                |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
             let integer = LLVMInt32TypeInContext(context);
-            let weights = weights
-                .iter()
-                .map(|&weight| LLVMValueAsMetadata(LLVMConstInt(integer, weight.into(), 0)));
-            let mut operands: Vec<_> = [text("branch_weights")]
-                .into_iter()
-                .chain(weights)
-                .collect();
-            let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
-            let kind = LLVMGetMDKindIDInContext(context, c"prof".as_ptr(), 4);
-            LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
+            let mut operands = vec![LLVMMDStringInContext2(
+                context,
+                name.as_ptr().cast(),
+                name.len(),
+            )];
+            for &weight in weights {
+                operands.push(LLVMValueAsMetadata(LLVMConstInt(integer, weight.into(), 0)));
+            }
+            self.attach("prof", &mut operands);
         }
     }
 

@@ -110,11 +110,11 @@ impl AddressParts {
 /// The arguments of a function without a body that may be sizes.
 fn sizes(call: Value, callee: Value) -> Vec<Value> {
     let parameters = callee.value_type().parameter_types();
-    let operands = (0..call.argument_count()).filter_map(|index| call.operand(index));
-    operands
+    let arguments = call.arguments().into_iter();
+    arguments
         .zip(parameters)
         .filter(|(_, ty)| ty.integer_width() == Some(64))
-        .map(|(operand, _)| operand)
+        .map(|(argument, _)| argument)
         .collect()
 }
 

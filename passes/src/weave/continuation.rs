@@ -48,9 +48,9 @@ pub(super) struct Continuation {
 fn the_one(module: &Module) -> Value {
     const NAME: &str = "p3.one";
     llvm::global_named(module, NAME).unwrap_or_else(|| {
-        let integer = Types::of(module).integer(32);
-        let one = llvm::add_global(module, NAME, integer);
-        one.set_initializer(Types::of(module).constant(32, 1));
+        let value = Types::of(module).constant(32, 1);
+        let one = llvm::add_global(module, NAME, value.ty());
+        one.set_initializer(value);
         one.set_internal();
         one
     })

@@ -321,12 +321,8 @@ impl<'c, 'p, 'm, 'ctx> Synchronous<'c, 'p, 'm, 'ctx> {
         let mut pointers = Vec::new();
         for (k, &call) in calls.iter().enumerate() {
             let mut read = |value| copier.read(builder, k, value, &mut copies[k]);
-            arguments.push(
-                (0..call.argument_count())
-                    .filter_map(|i| call.operand(i))
-                    .map(&mut read)
-                    .collect::<Vec<Value>>(),
-            );
+            let own = call.arguments().into_iter();
+            arguments.push(own.map(&mut read).collect::<Vec<Value>>());
             pointers.extend(call.called_operand().map(&mut read));
         }
         let results = self.products.call(
