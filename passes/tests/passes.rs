@@ -458,6 +458,38 @@ fn check_refuses_phis_whose_values_are_exchanged() {
     assert_eq!(exchanged, 2);
 }
 
+#[test]
+fn check_accepts_another_versions_phi_of_the_same_value() {
+    // The first version is still in front of its phi where the second one's has got its 0.
+    let version = |blocks: &str| {
+        format!("define i32 @main(i32 %argc, ptr %argv) {{\n  %is = icmp sgt i32 %argc, 1\n{blocks}}}\n")
+    };
+    let old = version(
+        "  br i1 %is, label %join, label %empty
+empty:
+  br label %join
+join:
+  %zero = phi i64 [ 0, %empty ], [ 0, %0 ]
+  ret i32 0
+",
+    );
+    let new = version(
+        "  br i1 %is, label %some, label %join
+some:
+  %first = load volatile ptr, ptr %argv
+  br label %join
+join:
+  %bit = phi i64 [ 1, %some ], [ 0, %0 ]
+  br label %loop
+loop:
+  br label %loop
+",
+    );
+    Merge::of(&[&[&old], &[&new]])
+        .prepared(PrepareLevel::None)
+        .after("finish");
+}
+
 /// Merges `text` with itself and lets `change` loose on the blocks of `_PP_main`, which the checker has to refuse then.
 /// Returns how many were changed.
 fn refused(text: &str, mut change: impl FnMut(&BasicBlock) -> bool) -> usize {

@@ -1219,7 +1219,7 @@ impl<'a> Walk<'a> {
             // Another member may enter a block here, too.
             None => values
                 .iter()
-                .any(|&(phi, value)| has_become(log, cell, k, phi, value)),
+                .any(|&(phi, value)| self.may_be_phis(log, cell, k, phi, value)),
         };
         if !log.contents.written().any(is_theirs) {
             return None;
@@ -1238,12 +1238,22 @@ impl<'a> Walk<'a> {
         unbound.retain(|&cell| self.homes.get(cell).is_none());
         for &(phi, value) in values {
             let mut cells = unbound.iter().copied();
-            if let Some(cell) = cells.find(|&cell| {
-                has_become(log, cell, k, phi, value) && self.homes.may_bind(cell, k, phi)
-            }) {
+            if let Some(cell) = cells.find(|&cell| self.may_be_phis(log, cell, k, phi, value)) {
                 self.homes.bind(cell, k, phi);
             }
         }
+    }
+
+    /// Whether a cell that nothing is known of is that of member k's `phi`, which becomes `value`.
+    fn may_be_phis(
+        &self,
+        log: &Log,
+        cell: Cell,
+        k: usize,
+        phi: Value,
+        value: Option<Value>,
+    ) -> bool {
+        self.homes.may_bind(cell, k, phi) && has_become(log, cell, k, phi, value)
     }
 
     /// The values of the product that are what member k returns or has returned.
@@ -1559,7 +1569,6 @@ fn hands_over(
     })
 }
 
-/// Adds a position that is not there yet.
 /// Whether a cell holds what member k's `phi` becomes; `value` is none if that is undefined.
 fn has_become(log: &Log, cell: Cell, k: usize, phi: Value, value: Option<Value>) -> bool {
     let things = log.contents.of(Holder::Cell(cell));
@@ -1572,6 +1581,7 @@ fn has_become(log: &Log, cell: Cell, k: usize, phi: Value, value: Option<Value>)
     }
 }
 
+/// Adds a position that is not there yet.
 fn push_new(list: &mut Vec<Pos>, pos: Pos) {
     if !list.contains(&pos) {
         list.push(pos);
