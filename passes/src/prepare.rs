@@ -2,7 +2,8 @@
 //!
 //! Input: a version's linked module. Guarantee: `optnone` is gone (it would keep later passes out), from `ssa` on
 //! locals are in SSA form, and with `fold` or `O1` short-circuit conditions are folded, which checks placed
-//! between them later would prevent. Function passes only: no function changes its interface.
+//! between them later would prevent. Function passes only: no function changes its interface. What a version does at
+//! the address 0 stays: it crashes there, though LLVM may take that for impossible.
 
 mod addresses;
 
@@ -25,9 +26,26 @@ pub enum Prepare {
 
 /// Simplifies `module`.
 pub(crate) fn prepare(module: &Module, level: Prepare) -> Result<()> {
+    let mut optimised = Vec::new();
     for function in llvm::functions(module) {
+        // Clang at -O0 would have removed nothing, neither here nor when the product is compiled.
+        if !function.has_attribute("optnone") && !function.has_attribute(NULL_IS_VALID) {
+            optimised.push(function);
+        }
         function.remove_attribute("optnone");
+        function.add_attribute(NULL_IS_VALID);
     }
+    let prepared = simplify(module, level);
+    for function in optimised {
+        function.remove_attribute(NULL_IS_VALID);
+    }
+    prepared
+}
+
+/// Keeps LLVM from removing what uses the address 0, and the ways to it.
+const NULL_IS_VALID: &str = "null_pointer_is_valid";
+
+fn simplify(module: &Module, level: Prepare) -> Result<()> {
     let pipeline = match level {
         Prepare::None => return Ok(()),
         Prepare::Ssa => "function(sroa,early-cse)",
