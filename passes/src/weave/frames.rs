@@ -332,7 +332,7 @@ fn successors_of(block: Block) -> Vec<Block> {
 }
 
 /// The blocks that can be reached.
-fn reverse_post_order(function: Value) -> Vec<Block> {
+pub(super) fn reverse_post_order(function: Value) -> Vec<Block> {
     let entry = function.blocks()[0];
     let mut seen = HashSet::from([entry]);
     let mut order = Vec::new();

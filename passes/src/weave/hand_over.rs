@@ -106,7 +106,24 @@ impl Interface {
         builder.field(self.frame_type, self.function.parameters()[0], number)
     }
 
-    /// Replaces all calls of the continuation, which are in `function`.
+    /// Removes what is stored for nobody.
+    pub(super) fn forget(&self, spills: &mut [Spill]) {
+        for spill in spills {
+            spill.fields.retain(|&(number, address)| {
+                let is_needed = self.passed.contains_key(&number);
+                if !is_needed {
+                    address
+                        .users()
+                        .into_iter()
+                        .for_each(Value::erase_instruction);
+                    address.erase_instruction();
+                }
+                is_needed
+            });
+        }
+    }
+
+    /// Replaces all calls of the continuation, which are in `function`, once [`Interface::forget`] has been there.
     pub(super) fn hand_over(&self, function: Value, spills: Vec<Spill>) {
         let entry = function.blocks()[0];
         let mut chunk = Chunk::new(entry);
@@ -126,8 +143,8 @@ impl Interface {
         let mut values = BTreeMap::new();
         for (number, address) in spill.fields {
             for store in address.users() {
-                if let (Some(&passed), Some(value)) = (self.passed.get(&number), store.operand(0)) {
-                    values.insert(passed, value);
+                if let Some(value) = store.operand(0) {
+                    values.insert(self.passed[&number], value);
                 }
                 store.erase_instruction();
             }
@@ -179,7 +196,7 @@ impl Interface {
         let blocks: Vec<Block> = ways.map(|way| way.end.parent_block()).collect();
         let phi = |values: Vec<Value>| {
             let first = values[0];
-            if chunk.is_everywhere(first) && values.iter().all(|&value| value == first) {
+            if chunk.is_known(first) && values.iter().all(|&value| value == first) {
                 return first;
             }
             let incoming: Vec<(Value, Block)> = values.into_iter().zip(blocks.clone()).collect();
@@ -194,7 +211,7 @@ impl Interface {
             .values
             .iter()
             .map(|(&passed, handed)| match *handed {
-                Handed::Everywhere(value) => (passed, value),
+                Handed::Everywhere(value) | Handed::Same(value) => (passed, value),
                 Handed::Varying(ty) => {
                     let here = |way: &Way| way.values.get(&passed).copied();
                     let ways = chunk.ways.iter();
@@ -203,6 +220,12 @@ impl Interface {
                 }
             })
             .collect();
+        // Behind the phis.
+        let again = |(&passed, &value): (&Passed, &Value)| match chunk.values[&passed] {
+            Handed::Everywhere(value) => (passed, chunk.again(&builder, value)),
+            _ => (passed, value),
+        };
+        let values = values.iter().map(again).collect();
         let call = self.call(&builder, state, stop, &values);
         let returns = first.end.operand_count() > 0;
         builder.ret(returns.then_some(call));
@@ -259,8 +282,10 @@ struct Way {
 /// What ways out that share code hand over in one place.
 #[derive(Clone, Copy)]
 enum Handed {
-    /// The same value, if any, which is known in the whole function.
+    /// The same value, if any, which can be had in the whole function.
     Everywhere(Value),
+    /// All of them the same value.
+    Same(Value),
     /// Values of this type.
     Varying(Type),
 }
@@ -296,18 +321,59 @@ impl Chunk {
     fn with(&self, passed: Passed, value: Value) -> (Handed, usize, usize) {
         let varying = Handed::Varying(value.ty());
         match self.values.get(&passed) {
-            Some(&Handed::Everywhere(other)) if other == value => (Handed::Everywhere(value), 0, 0),
-            Some(Handed::Everywhere(_)) => (varying, 1, 1),
+            Some(&known @ (Handed::Everywhere(other) | Handed::Same(other))) if other == value => {
+                (known, 0, 0)
+            }
+            Some(Handed::Everywhere(_) | Handed::Same(_)) => (varying, 1, 1),
             Some(Handed::Varying(_)) => (varying, 0, 0),
-            None if self.is_everywhere(value) => (Handed::Everywhere(value), passed.cost(), 0),
+            None if self.is_everywhere(value) => {
+                let again = usize::from(self.is_field_of_such(value));
+                (Handed::Everywhere(value), passed.cost() + again, 0)
+            }
+            None if self.ways.is_empty() => (Handed::Same(value), passed.cost(), 0),
             None => (varying, passed.cost() + 1, 1),
         }
     }
 
-    /// Whether a value is known in the whole function: a constant, a parameter, the address of a local variable.
+    /// What all ways out have handed over so far, but this one does not.
+    fn lacking<'c>(&'c self, way: &'c Way) -> impl Iterator<Item = (Passed, Type)> + 'c {
+        let all = self.values.iter();
+        all.filter_map(|(&passed, &handed)| match handed {
+            Handed::Same(value) if !way.values.contains_key(&passed) => Some((passed, value.ty())),
+            _ => None,
+        })
+    }
+
+    /// Whether a value can be had in the whole function: a constant, a parameter, the address of a local variable or
+    /// of something at a fixed distance.
     fn is_everywhere(&self, value: Value) -> bool {
+        self.is_known(value) || self.is_field_of_such(value)
+    }
+
+    fn is_known(&self, value: Value) -> bool {
         !value.is_instruction()
             || value.opcode() == LLVMOpcode::LLVMAlloca && value.parent_block() == self.entry
+    }
+
+    fn is_field_of_such(&self, value: Value) -> bool {
+        value.is_instruction()
+            && value.opcode() == LLVMOpcode::LLVMGetElementPtr
+            && value
+                .operands()
+                .into_iter()
+                .all(|operand| self.is_known(operand))
+            && value.operands()[1..]
+                .iter()
+                .all(|index| index.is_constant())
+    }
+
+    /// A value that can be had everywhere. Addresses are computed again: if what is in their place elsewhere were used
+    /// here, LLVM would not do without it there, in loads and stores that can as well name the distance.
+    fn again(&self, builder: &Builder, value: Value) -> Value {
+        match self.is_field_of_such(value) {
+            true => builder.insert_clone(value),
+            false => value,
+        }
     }
 
     /// Whether another way out, which takes `alone` instructions by itself, had better share the code of these.
@@ -317,13 +383,20 @@ impl Chunk {
         let (cost, phis) = all.fold((0, 0), |(cost, phis), (_, more, new)| {
             (cost + more, phis + new)
         });
+        let lacking = self.lacking(way).count();
         // The phis' operands must not grow faster than what is handed over.
-        let operands = (self.ways.len() + 1) * (self.varying + phis);
+        let operands = (self.ways.len() + 1) * (self.varying + phis + lacking);
         let is_dense = operands <= 4 * (self.handed + way.values.len()) + 64;
-        cost < alone && is_dense && self.ways.len() < MOST_SHARING
+        cost + lacking < alone && is_dense && self.ways.len() < MOST_SHARING
     }
 
     fn add(&mut self, way: Way) {
+        let lacking: Vec<(Passed, Type)> = self.lacking(&way).collect();
+        self.cost += lacking.len();
+        self.varying += lacking.len();
+        for (passed, ty) in lacking {
+            self.values.insert(passed, Handed::Varying(ty));
+        }
         for (&passed, &value) in &way.values {
             let (handed, cost, phis) = self.with(passed, value);
             self.cost += cost;
@@ -354,25 +427,29 @@ mod tests {
     use super::*;
     use crate::llvm;
 
-    /// `@f` and its continuation as they are called in the end. Each way out of `@f` stores these fields of three, with
-    /// the values of its parameters of the same numbers; `passed` says how which is handed over.
+    /// `@f` and its continuation as they are called in the end. Each way out of `@f` stores these fields, with the values
+    /// of the same numbers: three parameters, one that is computed, and an address; `passed` says how which is handed over.
     fn called(ways: &[&[u32]], passed: &[(u32, Passed)], frame: usize, arguments: usize) -> String {
         let context = llvm::new_context();
         let mut text = String::from(
             "define internal i32 @f.diverged(ptr %frame, i32 %state, i32 %stop) {\n\
              %s = add i32 %state, %stop\nret i32 %s\n}\n\
-             define i32 @f(i32 %w, i32 %v0, i32 %v1, i32 %v2) {\nswitch i32 %w, label %way0 [",
+             define i32 @f(i32 %w, i32 %v0, i32 %v1, i32 %v2) {\n%m = alloca [9 x i32]\n\
+             %v3 = add i32 %v0, 1\n%v4 = getelementptr [9 x i32], ptr %m, i32 0, i32 5\n\
+             switch i32 %w, label %way0 [",
         );
         for way in 1..ways.len() {
             text += &format!(" i32 {way}, label %way{way}");
         }
         text += " ]\n";
         for (way, fields) in ways.iter().enumerate() {
-            text += &format!("way{way}:\n%frame{way} = alloca {{ i32, i32, i32 }}\n");
+            let frame = "{ i32, i32, i32, i32, ptr }";
+            text += &format!("way{way}:\n%frame{way} = alloca {frame}\n");
             for field in *fields {
+                let ty = if *field == 4 { "ptr" } else { "i32" };
                 text += &format!(
-                    "%a{way}.{field} = getelementptr {{ i32, i32, i32 }}, ptr %frame{way}, i32 0, i32 {field}\n\
-                     store i32 %v{field}, ptr %a{way}.{field}\n"
+                    "%a{way}.{field} = getelementptr {frame}, ptr %frame{way}, i32 0, i32 {field}\n\
+                     store {ty} %v{field}, ptr %a{way}.{field}\n"
                 );
             }
             text += &format!(
@@ -395,14 +472,19 @@ mod tests {
                 end: instructions[instructions.len() - 1],
             }
         });
-        let spills = spills.collect();
-        let integer = Types::of(&module).integer(32);
+        let mut spills: Vec<Spill> = spills.collect();
+        let types = Types::of(&module);
+        let mut arguments = vec![types.integer(32); arguments];
+        if let Some(&(_, Passed::Argument(number))) = passed.iter().find(|(field, _)| *field == 4) {
+            arguments[number as usize] = types.pointer();
+        }
         let interface = Interface::new(
             continuation,
-            vec![integer; frame],
-            vec![integer; arguments],
+            vec![types.integer(32); frame],
+            arguments,
             passed.iter().copied().collect(),
         );
+        interface.forget(&mut spills);
         interface.hand_over(function, spills);
         llvm::verify(&module).unwrap();
         named("f.diverged").print() + &named("f").print()
@@ -450,7 +532,7 @@ mod tests {
             ],
         );
         assert!(
-            !text.contains("alloca") && !text.contains("store"),
+            !text.contains("%frame") && !text.contains("store"),
             "{text}"
         );
     }
@@ -477,6 +559,30 @@ mod tests {
         assert_eq!(text.matches("call i32 @f.diverged").count(), 1, "{text}");
         assert_eq!(text.matches("phi").count(), 2, "{text}");
         assert_has(&text, &["[ %v1, %way3 ], [ undef, %way4 ], [ %v0, %way5 ]"]);
+    }
+
+    #[test]
+    fn what_all_ways_out_hand_over_is_used_as_it_is() {
+        let passed = [(3, Passed::Argument(0))];
+        let (with, without): (&[u32], &[u32]) = (&[3], &[]);
+        let text = called(&[with; 8], &passed, 0, 1);
+        // The state.
+        assert_eq!(text.matches("phi").count(), 1, "{text}");
+        assert_has(&text, &[", i32 9, i32 %v3)"]);
+        let ways = [with, with, with, with, without, with, with, with];
+        let text = called(&ways, &passed, 0, 1);
+        assert_eq!(text.matches("phi").count(), 2, "{text}");
+        assert_has(&text, &["[ %v3, %way3 ], [ undef, %way4 ], [ %v3, %way5 ]"]);
+    }
+
+    #[test]
+    fn addresses_at_fixed_distances_are_computed_again() {
+        let mut ways: [&[u32]; 8] = [&[4]; 8];
+        ways[3] = &[];
+        let text = called(&ways, &[(4, Passed::Argument(0))], 0, 1);
+        assert_eq!(text.matches("phi").count(), 1, "{text}");
+        assert_eq!(text.matches("ptr %m, i32 0, i32 5").count(), 2, "{text}");
+        assert!(!text.contains("ptr %v4)"), "{text}");
     }
 
     #[test]

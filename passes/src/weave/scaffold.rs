@@ -13,7 +13,7 @@
 
 use super::hand_over::{Interface, Passed, Spill};
 use super::{branches, frames, switches, weights};
-use crate::llvm::{Builder, Type, Types, Value};
+use crate::llvm::{Block, Builder, Type, Types, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -52,13 +52,21 @@ pub(super) struct Field {
 impl Scaffold {
     /// Brings the function and its continuation into their final form.
     pub(crate) fn remove(self) {
-        let continuation = self.continuation.map(|continuation| {
-            let interface = continuation.remove(&self.spills);
-            interface.hand_over(self.function, self.spills);
+        switches::remove_needless(self.function);
+        let mut spills = self.spills;
+        let interface = self.continuation.map(|rest| rest.remove(&spills));
+        if let Some(interface) = &interface {
+            interface.forget(&mut spills);
+        }
+        // Before the ways out are written: they show what they hand over then. What cannot be reached goes with that.
+        let blocks = frames::reverse_post_order(self.function);
+        let reached: HashSet<Block> = blocks.into_iter().collect();
+        spills.retain(|spill| reached.contains(&spill.call.parent_block()));
+        self.function.promote(&self.memory);
+        let continuation = interface.map(|interface| {
+            interface.hand_over(self.function, spills);
             interface.function
         });
-        switches::remove_needless(self.function);
-        self.function.promote(&self.memory);
         self.function.merge_blocks();
         self.function.forward_blocks();
         branches::branch_one_by_one(self.function);
