@@ -209,7 +209,7 @@ void p3_enter(int version);
 /* The same before a call of `function`, which dlsym may have found: the versions' own change hands by themselves, where
  * they leave the version. */
 void p3_enter_for(int version, const void *function);
-/* What dlsym has found. */
+/* What dlsym has found outside the version. */
 void p3_symbol_found(const void *symbol);
 /* The version whose current directory, umask, signals and limits are installed, without the rest of what an
  * owner has. In woven products the isolate pass puts a call of p3_touch or p3_enter before every call of a

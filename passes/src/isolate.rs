@@ -4,13 +4,14 @@
 //! stands in for is bound to the version's own copy of `runtime/version`, which is linked in; the entry
 //! function, constructors and destructors are reachable only through `p3v_user_main`, `p3v_user_ctors` and
 //! `p3v_user_dtors`; `errno` is the version's own and is copied in and out around every call that leaves the
-//! version.
+//! version. What the program may look up by `dlsym` is the version's own, too (`lookup.rs`).
 //!
 //! What the program defines itself is not replaced. Not handled: errno of variadic external functions that
 //! are called through a pointer.
 
 use crate::libc::{self, Switch};
 use crate::llvm::{self, append_block, Builder, Context, Linkage, Module, Type, Types, Value};
+use crate::lookup::{self, Symbols};
 use crate::native::Natives;
 use crate::{runtime, size, Error, Result};
 use inkwell::llvm_sys::LLVMTypeKind;
@@ -58,6 +59,7 @@ pub(crate) fn isolate<'ctx>(
     } = isolation;
     let internal = |reason: String| Error::internal("isolate", reason);
     drop_inline_copies(module);
+    let mut symbols = Symbols::own(module);
     let version = runtime::version(context, module, locales)?;
     refuse_reserved(module, file, &version)?;
     build_entry(module, file)?;
@@ -65,15 +67,17 @@ pub(crate) fn isolate<'ctx>(
     define_index(module, index);
     natives.bind(module, index);
     prepare_exceptions(module);
-    let bound = bind(module, &version);
+    let mut bound = bind(module, &version);
     let interposed = interposed(module, &version);
     shield(module, &version);
     llvm::link(module, version).map_err(internal)?;
-    for (shim, own) in interposed {
-        if let Some(shim) = llvm::global_named(module, &shim) {
-            shim.replace_all_uses_with(own);
+    for (shim, own) in &interposed {
+        if let Some(shim) = llvm::global_named(module, shim) {
+            shim.replace_all_uses_with(*own);
         }
     }
+    symbols.add_shims(module, &mut bound, &interposed);
+    symbols.define(module);
     bind_runtime_errno(module);
     if !harness {
         drop_hook(module, "p3v_files_next");
@@ -452,7 +456,8 @@ fn define_unknown_calls(module: &Module) {
             }
     };
     let functions = llvm::functions(module);
-    let unknown = has_any(module, &["dlopen", "dlmopen", "dlsym", "dlvsym"])
+    let unknown = has_any(module, &["dlopen", "dlmopen"])
+        || has_any(module, &lookup::FUNCTIONS)
         || functions.iter().any(|&function| {
             if function.is_declaration() {
                 function.address_taken() && is_unknown(function)
@@ -558,7 +563,7 @@ fn switch_versions(module: &Module) -> Result<()> {
     let any_ty = types.function(types.void(), &[integer, types.pointer()]);
     let for_any = llvm::global_named(module, libc::SWITCH_FOR)
         .unwrap_or_else(|| llvm::add_function(module, libc::SWITCH_FOR, any_ty));
-    let loads_code = has_any(module, &["dlsym", "dlvsym"]);
+    let loads_code = has_any(module, &lookup::FUNCTIONS);
     for function in llvm::functions(module) {
         let in_runtime = runtime::is_runtime(function);
         for block in function.blocks() {

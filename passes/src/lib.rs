@@ -20,6 +20,7 @@ mod libc;
 mod link;
 mod llvm;
 pub mod load;
+mod lookup;
 pub mod mutation;
 pub mod native;
 mod nodes;

@@ -1,6 +1,7 @@
 //! The C runtime, compiled to bitcode by the build and embedded here.
 
 use crate::llvm::{self, Context, Linkage, Module, Value};
+use crate::lookup::Lookups;
 use crate::{Error, Result};
 
 /// `runtime/alone`: linked into versions that are built alone and use it.
@@ -34,6 +35,11 @@ const MARK: &str = "p3-runtime";
 /// Whether a function came with the runtime.
 pub(crate) fn is_runtime(function: llvm::Value) -> bool {
     function.text_attribute(MARK).is_some()
+}
+
+/// Makes a function count as one that came with the runtime.
+pub(crate) fn mark(function: Value) {
+    function.add_text_attribute(MARK, "");
 }
 
 /// Whether a function of a finished product came with a part of the runtime that is there once.
@@ -97,8 +103,9 @@ pub(crate) fn version<'ctx>(
     Ok(module)
 }
 
-/// Whether the program refers to a function that changes the locale.
+/// Whether the program refers to a function that changes the locale, or may look one up.
 pub(crate) fn changes_locale(module: &Module) -> bool {
+    let lookups = Lookups::of(module);
     [
         "setlocale",
         "newlocale",
@@ -107,7 +114,9 @@ pub(crate) fn changes_locale(module: &Module) -> bool {
         "__uselocale",
     ]
     .iter()
-    .any(|name| llvm::global_named(module, name).is_some_and(|f| f.is_declaration()))
+    .any(|name| {
+        lookups.has(name) || llvm::global_named(module, name).is_some_and(|f| f.is_declaration())
+    })
 }
 
 /// Reads one part and gives it the triple and data layout of `like`, which differ at most in spelling
@@ -127,7 +136,7 @@ fn read<'ctx>(
         if function.is_declaration() {
             continue;
         }
-        function.add_text_attribute(MARK, "");
+        mark(function);
         // How it was compiled here says nothing about how the product is to be: short functions, such as what stands
         // in for isspace, are inlined then. That the names of libc mean nothing only matters where they are called.
         function.remove_attribute("minsize");

@@ -4,7 +4,9 @@ use super::value::{attribute_kind, wrap, Type, Value};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr};
+use inkwell::llvm_sys::{
+    LLVMIntPredicate, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr, LLVMVisibility,
+};
 use std::ffi::{c_char, CStr};
 
 extern "C" {
@@ -166,6 +168,20 @@ impl Value {
                 LLVMConstRealGetDouble(self.0, &mut loses)
             })
         }
+    }
+
+    /// A constant array, structure or vector that is written out, with its parts as operands.
+    pub(crate) fn is_aggregate(self) -> bool {
+        unsafe {
+            !LLVMIsAConstantArray(self.0).is_null()
+                || !LLVMIsAConstantStruct(self.0).is_null()
+                || !LLVMIsAConstantVector(self.0).is_null()
+        }
+    }
+
+    /// Whether a global is for its own executable or library only.
+    pub(crate) fn is_hidden(self) -> bool {
+        unsafe { LLVMGetVisibility(self.0) == LLVMVisibility::LLVMHiddenVisibility }
     }
 
     /// The bytes of a constant array of i8.
