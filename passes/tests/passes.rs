@@ -611,6 +611,25 @@ fn check_accepts_a_switch_whose_default_is_never_taken() {
 }
 
 #[test]
+fn check_accepts_a_switch_without_cases() {
+    let text = "define i32 @main(i32 %argc, ptr %argv) {
+  switch i32 %argc, label %next []
+next:
+  %more = icmp sgt i32 %argc, 1
+  br i1 %more, label %a, label %b
+a:
+  %word = load volatile ptr, ptr %argv
+  switch i32 %argc, label %b []
+b:
+  %result = phi i32 [ 1, %a ], [ 0, %next ]
+  ret i32 %result
+}
+";
+    let merge = Merge::with_itself(text).prepared(PrepareLevel::None);
+    merge.after("finish");
+}
+
+#[test]
 fn check_refuses_a_switch_with_another_case() {
     let changed = refused(&branch_before_switch(), |block| {
         let end = block.get_terminator();

@@ -288,7 +288,7 @@ impl Plain {
     /// Where a block's terminator goes whatever the values are.
     fn certain_target(&self, block: &PlainBlock) -> Option<u32> {
         match (block.terminator.opcode(), &block.successors[..]) {
-            (LLVMOpcode::LLVMBr, &[next]) => Some(next),
+            (LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch, &[next]) => Some(next),
             (LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch, successors) => {
                 let condition = block.terminator.operand(0)?;
                 let number = condition.is_constant().then(|| condition.as_integer())??;
