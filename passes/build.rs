@@ -56,6 +56,9 @@ fn compile_runtime(runtime: &Path, part: &str, out: &Path) {
         clang.args(["-fno-builtin", "-fno-vectorize", "-fno-slp-vectorize"]);
         // glibc's inline functions reach into its own FILE, which uclibc's is not.
         clang.args(["-D__NO_INLINE__", "-D__NO_CTYPE"]);
+        // Threads that end unwind through it to the clean-ups of their callers, and what its callbacks throw goes through it.
+        // It does not have clean-ups itself, but the functions that C programs have for theirs.
+        clang.args(["-fexceptions", "-U__EXCEPTIONS"]);
         clang.args(["-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fPIC"]);
         clang.args(["-Wall", "-Wextra", "-Werror", "-I"]);
         clang.arg(runtime).arg(source).arg("-o").arg(&module);
