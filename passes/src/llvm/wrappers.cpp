@@ -563,21 +563,56 @@ void p3_fold_branches(LLVMValueRef Fn) {
   mergeBlocks(*F);
 }
 
+// p3_forward_blocks for the blocks before Target, whose phis have so many values that LLVM's own function, which looks through all of
+// them for each block, would take too long.
+static void forwardTo(BasicBlock &Target) {
+  std::vector<PHINode *> Phis;
+  for (PHINode &Phi : Target.phis())
+    Phis.push_back(&Phi);
+  std::vector<BasicBlock *> Before(Phis.front()->block_begin(), Phis.front()->block_end());
+  DenseMap<BasicBlock *, unsigned> Numbers;
+  for (unsigned I = 0; I < Before.size(); I++) {
+    Numbers[Before[I]] = I;
+    for (PHINode *Phi : Phis)
+      if (Phi->getIncomingBlock(I) != Before[I])
+        return;
+  }
+  for (unsigned I = 0; I < Before.size(); I++) {
+    BasicBlock *BB = Before[I];
+    // The way from there to Target must not be there already, with other values.
+    BasicBlock *From = BB->getSinglePredecessor();
+    if (!From || Numbers.count(From) || BB == &Target || BB->hasAddressTaken() || isa<PHINode>(BB->front()))
+      continue;
+    auto *Br = dyn_cast<BranchInst>(BB->getFirstNonPHIOrDbg());
+    if (!Br || !Br->isUnconditional() || !(isa<BranchInst, SwitchInst>(From->getTerminator())))
+      continue;
+    for (PHINode *Phi : Phis)
+      Phi->setIncomingBlock(I, From);
+    From->getTerminator()->replaceSuccessorWith(BB, &Target);
+    Numbers[From] = I;
+    BB->eraseFromParent();
+  }
+}
+
 // Blocks that only branch on go: their predecessors branch there.
 void p3_forward_blocks(LLVMValueRef Fn) {
   auto *F = cast<Function>(unwrap(Fn));
   for (int Round = 0; Round < 4 && foldConstants(*F); Round++)
     ;
+  const unsigned Many = 256;
   for (auto I = std::next(F->begin()); I != F->end();) {
     BasicBlock *BB = &*I++;
     auto *Br = dyn_cast<BranchInst>(BB->getFirstNonPHI());
     if (!Br || !Br->isUnconditional() || Br->getSuccessor(0) == BB)
       continue;
-    // LLVM looks through all predecessors each time.
     auto *Phi = dyn_cast<PHINode>(&Br->getSuccessor(0)->front());
-    if (!Phi || Phi->getNumIncomingValues() <= 256)
+    if (!Phi || Phi->getNumIncomingValues() <= Many)
       TryToSimplifyUncondBranchFromEmptyBlock(BB);
   }
+  for (BasicBlock &BB : *F)
+    if (auto *Phi = dyn_cast<PHINode>(&BB.front()))
+      if (Phi->getNumIncomingValues() > Many)
+        forwardTo(BB);
   mergeBlocks(*F);
 }
 

@@ -12,6 +12,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 
 /// Rewrites every such branch of the function. Exits keep blocks of their own, though these only branch on: what phis
 /// take from an exit would else be moved into place before the branch, in unoptimised code, whether it is taken or not.
+/// Continuations, which few activations come to, do without them (`scaffold.rs`).
 pub(super) fn branch_one_by_one(function: Value) {
     let predecessors = function.predecessors();
     for block in function.blocks() {

@@ -155,6 +155,8 @@ impl ContinuationScaffold {
         let interface = self.settle_interface(locals, &home_of, spills);
         interface.function.forward_blocks();
         branches::branch_one_by_one(interface.function);
+        // That leaves exits that only branch on, to where versions take turns.
+        interface.function.forward_blocks();
         interface
     }
 
