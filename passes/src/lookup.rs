@@ -33,6 +33,16 @@ const OF_OTHER_LIBRARIES: [&str; 14] = [
     "lgamma",
 ];
 
+/// Marks functions whose addresses are taken by nothing but the table, and that only since a name may be computed.
+const ONLY_BY_CHANCE: &str = "p3-only-by-chance";
+
+/// Whether a function is worth expecting where a function is called through a pointer, or kept as a handler of signals.
+/// One that a program of any size may find under a computed name, and does nothing else with, is not: dispatchers would be
+/// for all functions of its type, and nothing be woven where one that the program does not find jumps.
+pub(crate) fn is_pointed_to(function: Value) -> bool {
+    function.address_taken() && function.text_attribute(ONLY_BY_CHANCE).is_none()
+}
+
 /// The names that a program may look up.
 #[derive(Default)]
 pub(crate) struct Lookups {
@@ -183,6 +193,12 @@ impl Symbols {
         let null = types.pointer().zero();
         let mut entries = Vec::new();
         for (name, symbol) in &self.by_name {
+            let by_chance = symbol.own.filter(|own| own.as_function().is_some());
+            if let Some(own) =
+                by_chance.filter(|own| !self.lookups.has(name) && !own.address_taken())
+            {
+                own.add_text_attribute(ONLY_BY_CHANCE, "");
+            }
             let text = finish::constant(module, "p3v_symbol", types.string(name.as_bytes()));
             let shim = symbol.shim.unwrap_or(null);
             let (own, of_thread) = match symbol.own {

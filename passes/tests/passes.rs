@@ -408,6 +408,41 @@ fn weave_leaves_variadic_functions_alone() {
 }
 
 #[test]
+fn weave_does_not_expect_what_a_computed_name_may_find() {
+    // A handler that jumps would leave nothing woven; `jumps` is one by its type.
+    let program = |string: &str, name: &str| {
+        format!(
+            "{string}declare ptr @dlsym(ptr, ptr)
+declare ptr @signal(i32, ptr)
+declare void @longjmp(ptr, i32)
+define void @handler(i32 %number) {{
+  ret void
+}}
+define void @jumps(i32 %number) {{
+  call void @longjmp(ptr null, i32 1)
+  ret void
+}}
+define i32 @main(i32 %argc, ptr %argv) {{
+  %before = call ptr @signal(i32 2, ptr @handler)
+  %word = load ptr, ptr %argv
+  %symbol = call ptr @dlsym(ptr null, ptr {name})
+  call void @jumps(i32 %argc)
+  ret i32 0
+}}
+"
+        )
+    };
+    let is_woven = |string: &str, name: &str| {
+        let merge = Merge::with_itself(&program(string, name));
+        merge.after("weave").has(" @_PP_main(")
+    };
+    let string = "@name = constant [6 x i8] c\"jumps\\00\"\n";
+    assert!(is_woven("", "%word"));
+    assert!(!is_woven(string, "@name"));
+    assert!(!is_woven(string, "%word"));
+}
+
+#[test]
 fn finish_leaves_one_program() {
     let text = Merge::with_itself(ENDING).after("finish");
     let visible: Vec<&str> = text

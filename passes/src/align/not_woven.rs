@@ -1,7 +1,7 @@
 //! Functions that run one version after the other (DESIGN.md 4.5).
 
 use crate::llvm::{self, Module, Value};
-use crate::{assembly, runtime};
+use crate::{assembly, lookup, runtime};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use std::collections::HashSet;
 
@@ -122,7 +122,7 @@ fn can_handle(function: Value) -> bool {
     let takes_number = parameters
         .first()
         .is_none_or(|first| first.ty().integer_width() == Some(32));
-    matches!(parameters.len(), 0 | 1 | 3) && takes_number && function.address_taken()
+    matches!(parameters.len(), 0 | 1 | 3) && takes_number && lookup::is_pointed_to(function)
 }
 
 fn is_used_by_program(function: Value) -> bool {

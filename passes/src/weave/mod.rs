@@ -33,7 +33,7 @@ use crate::llvm::{self, Context, Module, Value};
 use crate::native::Natives;
 use crate::nodes::Graph;
 use crate::pipeline::{Observer, Options};
-use crate::{rename, runtime, spec, Result};
+use crate::{lookup, rename, runtime, spec, Result};
 use continuation::Continuation;
 use forks::Forks;
 pub(crate) use lockstep_checks::text_of;
@@ -277,7 +277,7 @@ fn corresponding(
     }
     found.retain(|members| {
         let mut members = members.iter();
-        members.all(|member| member.is_ifunc() || member.address_taken())
+        members.all(|member| member.is_ifunc() || lookup::is_pointed_to(*member))
     });
     found
 }

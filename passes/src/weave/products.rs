@@ -6,6 +6,7 @@ use super::lockstep_checks::{LockstepChecks, Parting};
 use super::weights;
 use crate::libc;
 use crate::llvm::{self, append_block, Block, Builder, Module, Type, Types, Value};
+use crate::lookup;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
@@ -283,8 +284,9 @@ impl<'m, 'ctx> Products<'m, 'ctx> {
         let candidates: Vec<usize> = (0..self.all.len())
             .filter(|&index| {
                 versions.iter().zip(&key.1).all(|(&version, &ty)| {
-                    self.all[index].members[version]
-                        .is_some_and(|member| member.value_type() == ty && member.address_taken())
+                    self.all[index].members[version].is_some_and(|member| {
+                        member.value_type() == ty && lookup::is_pointed_to(member)
+                    })
                 })
             })
             .collect();
