@@ -563,8 +563,8 @@ void p3_fold_branches(LLVMValueRef Fn) {
   mergeBlocks(*F);
 }
 
-// p3_forward_blocks for the blocks before Target, whose phis have so many values that LLVM's own function, which looks through all of
-// them for each block, would take too long.
+// p3_forward_blocks for the blocks before Target, whose phis have so many values that LLVM's own function, which looks
+// through all of them for each block, would take too long.
 static void forwardTo(BasicBlock &Target) {
   std::vector<PHINode *> Phis;
   for (PHINode &Phi : Target.phis())
