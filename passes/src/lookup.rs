@@ -193,10 +193,10 @@ impl Symbols {
         let null = types.pointer().zero();
         let mut entries = Vec::new();
         for (name, symbol) in &self.by_name {
-            let by_chance = symbol.own.filter(|own| own.as_function().is_some());
-            if let Some(own) =
-                by_chance.filter(|own| !self.lookups.has(name) && !own.address_taken())
-            {
+            let is_by_chance = |own: &Value| {
+                own.as_function().is_some() && !self.lookups.has(name) && !own.address_taken()
+            };
+            if let Some(own) = symbol.own.filter(is_by_chance) {
                 own.add_text_attribute(ONLY_BY_CHANCE, "");
             }
             let text = finish::constant(module, "p3v_symbol", types.string(name.as_bytes()));
