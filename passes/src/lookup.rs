@@ -227,14 +227,9 @@ fn is_shown(global: &Value) -> bool {
 }
 
 /// Whether this is a variable, or another name of one, that each thread has for itself.
-fn is_thread_local(mut global: Value) -> bool {
-    while global.is_alias() {
-        match global.operand(0) {
-            Some(target) => global = target,
-            None => return false,
-        }
-    }
-    global.is_global_variable() && global.is_thread_local()
+fn is_thread_local(global: Value) -> bool {
+    let target = global.behind_aliases();
+    target.is_some_and(|target| target.is_global_variable() && target.is_thread_local())
 }
 
 /// A function that returns the address that a variable has in the thread that calls it.

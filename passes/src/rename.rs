@@ -100,11 +100,7 @@ fn inline_assembly(module: &Module) -> Vec<(Value, String)> {
 /// function that chooses.
 fn use_ifuncs_by_their_names(module: &Module) {
     for alias in llvm::aliases(module) {
-        let mut target = alias.operand(0);
-        while let Some(next) = target.filter(|target| target.is_alias()) {
-            target = next.operand(0);
-        }
-        if let Some(ifunc) = target.filter(|target| target.is_ifunc()) {
+        if let Some(ifunc) = alias.behind_aliases().filter(|target| target.is_ifunc()) {
             alias.replace_all_uses_with(ifunc);
         }
     }

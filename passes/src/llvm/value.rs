@@ -125,6 +125,15 @@ impl Value {
         unsafe { !LLVMIsAGlobalAlias(self.0).is_null() }
     }
 
+    /// What an alias stands for, through all aliases in between; anything else for itself.
+    pub(crate) fn behind_aliases(self) -> Option<Value> {
+        let mut target = Some(self);
+        while let Some(alias) = target.filter(|target| target.is_alias()) {
+            target = alias.operand(0);
+        }
+        target
+    }
+
     /// Whether this is a name whose function a resolver chooses when the program is loaded.
     pub(crate) fn is_ifunc(self) -> bool {
         unsafe { !LLVMIsAGlobalIFunc(self.0).is_null() }
