@@ -173,6 +173,10 @@ extern unsigned char p3v_alive;
 /* Not 0 from when the first version's p3v_alive is cleared. Woven code tests this one instead of all of those. */
 extern unsigned char p3_ended;
 __attribute__((noinline)) void p3v_die(enum p3_end end, int value);
+/* core/main.c, in KLEE: bit i is set until version i dies. Behind the last one's death the product ends where it is: to
+ * return through all frames would cost more than many paths. */
+extern unsigned p3_living;
+_Noreturn void p3_end_in_klee(void);
 
 /* version/run.c: what happens between exit() and p3v_die: atexit handlers, destructors, flushing. */
 void SHIM(exit)(int status);

@@ -58,6 +58,7 @@ const QUIET: &[&str] = &[
     "mempcpy",
     "memrchr",
     "memset",
+    "p3_end_in_klee",
     "pthread_equal",
     "pthread_getspecific",
     "pthread_self",

@@ -18,6 +18,9 @@ void p3v_die(enum p3_end end, int value) {
   if (p3_in_klee()) {
     P3_ME->end = end;
     P3_ME->value = value;
+    p3_living &= ~(1u << p3v_index);
+    if (!p3_living)
+      p3_end_in_klee();
     return;
   }
   /* In a child that another version forked, this one only leaves the stack. */

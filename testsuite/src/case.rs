@@ -267,7 +267,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Version 1 woven with itself explores as many paths as it does alone as `prepare` has left it.
+    /// Version 1 woven with itself explores as many paths as it does alone as `prepare` has left it, and takes at most
+    /// 2.3 times the instructions.
     fn equal_paths(&mut self, klee: &Klee) -> Result<()> {
         for level in ["-O0", "-O1"] {
             let module = self.bitcode(1, level)?;
@@ -278,7 +279,7 @@ impl<'a> Session<'a> {
             let Some(product) = self.merge(&pair, &label, Weaving::Woven, &dump)? else {
                 continue;
             };
-            let mut paths = Vec::new();
+            let (mut paths, mut instructions) = (Vec::new(), Vec::new());
             for (who, program) in [
                 ("alone", dumps.join("2-prepare.1.ll")),
                 ("product", product),
@@ -290,6 +291,7 @@ impl<'a> Session<'a> {
                         .map(|what| format!("{label}: {who}: {what}")),
                 );
                 paths.push(explored.paths);
+                instructions.push(explored.instructions);
             }
             if paths[0] != paths[1] {
                 self.mismatch(
@@ -298,6 +300,12 @@ impl<'a> Session<'a> {
                     &paths[0].to_string(),
                     &paths[1].to_string(),
                 );
+            }
+            if 10 * instructions[1] > 23 * instructions[0] {
+                self.mismatches.push(format!(
+                    "{label}: {} instructions, more than 2.3 times the {} of the program alone",
+                    instructions[1], instructions[0]
+                ));
             }
         }
         Ok(())
