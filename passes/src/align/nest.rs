@@ -5,7 +5,9 @@
 //! items form an acyclic graph. Loops are cycles as in LLVM's CycleInfo: in irreducible code the node that a
 //! depth-first search enters first is the header, so every cycle lies in a loop.
 
-use crate::nodes::{Graph, NodeId};
+use crate::llvm::Value;
+use crate::nodes::{Graph, Node, NodeId};
+use inkwell::llvm_sys::LLVMOpcode;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -20,6 +22,8 @@ pub(super) struct Region {
     pub(super) items: Vec<Item>,
     /// Edges between items, by position in `items`; none lead back to item 0.
     pub(super) successors: Vec<Vec<usize>>,
+    /// For each item whether the function never returns behind it.
+    ends: Vec<bool>,
 }
 
 /// A part of a region.
@@ -34,6 +38,8 @@ pub(super) struct Nest {
     pub(super) regions: Vec<Region>,
     /// The innermost region that each node belongs to.
     pub(super) region_of: Vec<RegionId>,
+    /// For each node whether the function may return behind it.
+    returns: Vec<bool>,
 }
 
 impl Nest {
@@ -50,11 +56,13 @@ impl Nest {
             parent: None,
             items: Vec::new(),
             successors: Vec::new(),
+            ends: Vec::new(),
         }];
         regions.extend(cycles.parent.iter().map(|parent| Region {
             parent: Some(parent.map_or(0, region)),
             items: Vec::new(),
             successors: Vec::new(),
+            ends: Vec::new(),
         }));
         let mut depth = vec![0; regions.len()];
         for id in (1..regions.len()).rev() {
@@ -62,6 +70,7 @@ impl Nest {
         }
 
         // A header is the first node of its loop, so its loop enters the parent in order.
+        let returns = returns(graph);
         let mut position = vec![0; graph.nodes.len()];
         let mut loop_position = vec![0; regions.len()];
         for node in 0..graph.nodes.len() {
@@ -69,9 +78,11 @@ impl Nest {
             if let (true, Some(parent)) = (regions[own].items.is_empty(), regions[own].parent) {
                 loop_position[own] = regions[parent].items.len();
                 regions[parent].items.push(Item::Loop(own));
+                regions[parent].ends.push(!returns[node]);
             }
             position[node] = regions[own].items.len();
             regions[own].items.push(Item::Node(node));
+            regions[own].ends.push(!returns[node]);
         }
         for region in &mut regions {
             region.successors = vec![Vec::new(); region.items.len()];
@@ -102,7 +113,11 @@ impl Nest {
                 regions[a].successors[at].push(bt);
             }
         }
-        Nest { regions, region_of }
+        Nest {
+            regions,
+            region_of,
+            returns,
+        }
     }
 
     /// The loops directly in a region.
@@ -135,10 +150,12 @@ impl Nest {
         let mut nodes: Vec<NodeId> = item_of.keys().copied().collect();
         nodes.sort_unstable();
         let mut items: Vec<Item> = Vec::new();
+        let mut ends = Vec::new();
         let mut position: HashMap<Item, usize> = HashMap::new();
         for node in &nodes {
             position.entry(item_of[node]).or_insert_with(|| {
                 items.push(item_of[node]);
+                ends.push(!self.returns[*node]);
                 items.len() - 1
             });
         }
@@ -158,6 +175,7 @@ impl Nest {
             parent: self.regions[region].parent,
             items,
             successors,
+            ends,
         }
     }
 
@@ -177,6 +195,24 @@ impl Nest {
         let region = self.region_of[node];
         region != 0 && self.regions[region].items[0] == Item::Node(node)
     }
+}
+
+/// For each node whether the function may return behind it.
+fn returns(graph: &Graph) -> Vec<bool> {
+    let mut returns = vec![false; graph.nodes.len()];
+    let ends = |node: &Node| {
+        let last = node.terminator.map(Value::opcode);
+        node.successors.is_empty() && last != Some(LLVMOpcode::LLVMUnreachable)
+    };
+    let mut work: Vec<NodeId> = (0..graph.nodes.len())
+        .filter(|&id| ends(&graph.nodes[id]))
+        .collect();
+    while let Some(node) = work.pop() {
+        if !std::mem::replace(&mut returns[node], true) {
+            work.extend(&graph.nodes[node].predecessors);
+        }
+    }
+    returns
 }
 
 impl Region {
@@ -203,14 +239,35 @@ impl Region {
         order
     }
 
+    /// The same with those successors last, in [`Region::order`] too, behind which the function never returns. None: all
+    /// are.
+    pub(super) fn with_ends_last(&self) -> Option<Region> {
+        let mut region = self.clone();
+        let mut is_other = false;
+        for successors in &mut region.successors {
+            is_other |= !successors.is_sorted_by_key(|&item| self.ends[item]);
+            successors.sort_by_key(|&item| self.ends[item]);
+        }
+        is_other.then_some(region)
+    }
+
     /// The topological order with the smallest keys first, as far as the edges allow it. Items without a key
-    /// stay behind the one that they follow in [`Region::order`].
-    pub(super) fn order_by(&self, keys: &[Option<usize>]) -> Vec<usize> {
+    /// stay behind the one that they follow in [`Region::order`]; if `apart` and they may return, behind the last of
+    /// those before them that may.
+    pub(super) fn order_by(&self, keys: &[Option<usize>], apart: bool) -> Vec<usize> {
         let usual = self.order();
         let mut priority = vec![(0, 0); usual.len()];
-        let mut last = 0;
+        let (mut last, mut last_to_return) = (0, 0);
         for (rank, &item) in usual.iter().enumerate() {
-            last = keys[item].unwrap_or(last);
+            let behind = if apart && !self.ends[item] {
+                last_to_return
+            } else {
+                last
+            };
+            last = keys[item].unwrap_or(behind);
+            if !self.ends[item] {
+                last_to_return = last;
+            }
             priority[item] = (last, rank);
         }
         let mut waiting_for = vec![0; usual.len()];

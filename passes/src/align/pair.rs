@@ -204,9 +204,9 @@ fn wrapper(
     })
 }
 
-/// Pairs the items of two regions, by position.
+/// Pairs the items of two regions, by position: of the orders tried, by those whose pairs are worth most.
 ///
-/// The first items, which are entries or headers, come first in both orders and pair with each other or not at
+/// The first items, which are entries or headers, come first in all orders and pair with each other or not at
 /// all; entries are always alike.
 fn pair_items(
     (a, region_a): (&Side, &Region),
@@ -214,30 +214,60 @@ fn pair_items(
     comparisons: &mut usize,
 ) -> Vec<(usize, usize)> {
     let (items_a, items_b) = (a.items(region_a), b.items(region_b));
-    let order_a = region_a.order();
-    let order_b = order_like(&items_a, &order_a, &items_b, region_b);
     let mut pairs = Vec::new();
+    let mut most = None;
+    for (order_a, order_b) in orders((&items_a, region_a), (&items_b, region_b)) {
+        let rest_a: Vec<&Features> = order_a[1..].iter().map(|&i| items_a[i]).collect();
+        let rest_b: Vec<&Features> = order_b[1..].iter().map(|&i| items_b[i]).collect();
+        let found = align(&rest_a, &rest_b, comparisons);
+        let worth = |&(x, y): &(usize, usize)| u64::from(sequence::worth(rest_a[x], rest_b[y]));
+        let total: u64 = found.iter().map(worth).sum();
+        if most < Some(total) {
+            most = Some(total);
+            let items = |(x, y): (usize, usize)| (order_a[x + 1], order_b[y + 1]);
+            pairs = found.into_iter().map(items).collect();
+        }
+    }
     if items_a[0].class == items_b[0].class {
         pairs.push((0, 0));
     }
-    let rest_a: Vec<&Features> = order_a[1..].iter().map(|&i| items_a[i]).collect();
-    let rest_b: Vec<&Features> = order_b[1..].iter().map(|&i| items_b[i]).collect();
-    let found = align(&rest_a, &rest_b, comparisons);
-    pairs.extend(
-        found
-            .into_iter()
-            .map(|(x, y)| (order_a[x + 1], order_b[y + 1])),
-    );
     pairs
 }
 
+/// Orders of the items of both regions in which they may be aligned. Code that ends the program is what makes them
+/// differ: where it stands tells little about the code around it, yet most of it is unmistakable.
+fn orders(
+    (items_a, region_a): (&[&Features], &Region),
+    (items_b, region_b): (&[&Features], &Region),
+) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut orders = Vec::new();
+    let mut add = |region_a: &Region, region_b: &Region| {
+        let order_a = region_a.order();
+        for apart in [false, true] {
+            let order_b = order_like(items_a, &order_a, items_b, region_b, apart);
+            orders.push((order_a.clone(), order_b));
+        }
+    };
+    add(region_a, region_b);
+    let (last_a, last_b) = (region_a.with_ends_last(), region_b.with_ends_last());
+    if last_a.is_some() || last_b.is_some() {
+        add(
+            last_a.as_ref().unwrap_or(region_a),
+            last_b.as_ref().unwrap_or(region_b),
+        );
+    }
+    orders.dedup();
+    orders
+}
+
 /// An order of the items of `b` that follows `order_a` where unmistakable counterparts show how, so that
-/// branches whose sides were exchanged do not cross.
+/// branches whose sides were exchanged do not cross. `apart` as in [`Region::order_by`].
 fn order_like(
     items_a: &[&Features],
     order_a: &[usize],
     items_b: &[&Features],
     region_b: &Region,
+    apart: bool,
 ) -> Vec<usize> {
     let mut keys = vec![None; items_b.len()];
     let levels: [&dyn Fn(&Features) -> u64; 3] =
@@ -253,5 +283,5 @@ fn order_like(
         }
     }
     region_b.spread_over_dominated(&mut keys);
-    region_b.order_by(&keys)
+    region_b.order_by(&keys, apart)
 }

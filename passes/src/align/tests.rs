@@ -345,6 +345,55 @@ fn long_functions_take_work_in_proportion_to_their_length() {
     }
 }
 
+/// A function that fails in one of six ways or works on `operand`.
+fn failing(operand: &str, fails_first: bool) -> String {
+    let sides = ["%check", "%work0"];
+    let [first, second] = if fails_first {
+        sides
+    } else {
+        [sides[1], sides[0]]
+    };
+    let mut text = format!(
+        "declare void @fail(i32) noreturn\ndefine i32 @f(i32 %a, i32 %b) {{\nentry:\n  %c = mul i32 {operand}, 3\n  \
+         %d = icmp eq i32 %c, {operand}\n  br i1 %d, label {first}, label {second}\n\
+         check:\n  switch i32 %b, label %fail0 [ i32 1, label %fail1 i32 2, label %fail2 i32 3, label %fail3\n    \
+         i32 4, label %fail4 i32 5, label %fail5 ]\n"
+    );
+    for way in 0..6 {
+        write!(
+            text,
+            "fail{way}:\n  call void @fail(i32 {way})\n  unreachable\n"
+        )
+        .expect("text");
+    }
+    for step in 0..3 {
+        write!(
+            text,
+            "work{step}:\n  %x{step} = mul i32 {operand}, %b\n  %y{step} = icmp slt i32 %x{step}, {operand}\n  \
+             br i1 %y{step}, label %work{}, label %end\n",
+            step + 1
+        )
+        .expect("text");
+    }
+    // Even the return looks different.
+    write!(
+        text,
+        "work3:\n  store i32 {operand}, ptr null\n  br label %end\nend:\n  %r = or i32 {operand}, %b\n  ret i32 %r\n}}"
+    )
+    .expect("text");
+    text
+}
+
+#[test]
+fn where_the_failing_side_stands_does_not_matter() {
+    let context = llvm::new_context();
+    let texts = [("%a", false), ("7", true)].map(|(operand, first)| failing(operand, first));
+    for order in [[0, 1], [1, 0]] {
+        let matched = match_texts(&context, &order.map(|i| texts[i].as_str()), "f");
+        assert_eq!(matched.unmatched(), [0, 0]);
+    }
+}
+
 #[test]
 fn headers_match_headers_of_the_same_depth() {
     let context = llvm::new_context();
