@@ -6,6 +6,7 @@ use crate::nodes::Graph;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
+use std::path::{Component, Path};
 
 /// One function as it exists in some of the versions.
 pub(crate) struct FunctionGroup {
@@ -109,7 +110,7 @@ impl Grouping {
     }
 
     /// Equal names. Static functions of one name, which the linker numbers in the order of the files, are told
-    /// apart by their files, then by their bodies, and only then by number.
+    /// apart by their files, then by their bodies, and only then by number. Of a file's path the versions share the end.
     fn match_named(&mut self, version: usize, left: &mut Vec<Value>) {
         let mut families: BTreeMap<String, (Vec<usize>, Vec<Value>)> = BTreeMap::new();
         let family = |function: Value| plain_local(&plain_name(function)).to_string();
@@ -123,11 +124,20 @@ impl Grouping {
         }
         for (mut groups, mut functions) in families.into_values() {
             if groups.len() > 1 || functions.len() > 1 {
-                let file = |f: Value| f.definition_place().map(|place| place.file);
-                self.match_by(version, &mut groups, &mut functions, How::Name, file);
+                let firsts = groups.iter().filter_map(|&group| self.first(group));
+                let paths: HashMap<Value, Vec<String>> = firsts
+                    .chain(functions.iter().copied())
+                    .filter_map(|f| Some((f, path_from_end(&f.definition_place()?.file))))
+                    .collect();
+                let longest = paths.values().map(Vec::len).max().unwrap_or(0);
+                for length in (1..=longest).rev() {
+                    let end = |f: Value| paths.get(&f)?.get(..length).map(<[String]>::to_vec);
+                    self.match_by(version, &mut groups, &mut functions, How::Name, end);
+                }
                 let bodies = self.bodies(version, &groups, &functions);
                 let body = |f: Value| bodies.get(&f).copied();
                 self.match_by(version, &mut groups, &mut functions, How::Name, body);
+                self.match_similar(version, &mut groups, &mut functions, How::Name);
                 let name = |f: Value| Some(plain_name(f));
                 self.match_by(version, &mut groups, &mut functions, How::Name, name);
             }
@@ -188,9 +198,20 @@ impl Grouping {
         }
     }
 
-    /// Renamed functions that were changed as well: each is the other's most similar.
+    /// Renamed functions that were changed as well.
     fn match_similar_bodies(&mut self, version: usize, left: &mut Vec<Value>) {
-        let open: Vec<(usize, Value)> = self.open(version).collect();
+        let mut groups: Vec<usize> = self.open(version).map(|(group, _)| group).collect();
+        self.match_similar(version, &mut groups, left, How::Likeness);
+    }
+
+    /// Matches groups and functions of which each is the other's most similar, and takes them out of the lists.
+    fn match_similar(
+        &mut self,
+        version: usize,
+        groups: &mut Vec<usize>,
+        functions: &mut Vec<Value>,
+        how: How,
+    ) {
         let resolve = |function: Value| self.callee(version, function);
         let mut describer = Describer::new(&resolve);
         let mut outlines = |functions: &[Value]| -> Vec<Outline> {
@@ -199,19 +220,21 @@ impl Grouping {
                 .map(|&function| features::outline(function, &mut describer))
                 .collect()
         };
-        let old = outlines(&open.iter().map(|&(_, first)| first).collect::<Vec<_>>());
-        let new = outlines(left);
+        let firsts = groups.iter().filter_map(|&group| self.first(group));
+        let old = outlines(&firsts.collect::<Vec<_>>());
+        let new = outlines(functions);
         let forth = most_similar(&old, &new);
         let back = most_similar(&new, &old);
         let pairs: Vec<(usize, Value)> = forth
             .into_iter()
             .enumerate()
-            .filter_map(|(x, y)| (back[y?] == Some(x)).then_some((open[x].0, left[y?])))
+            .filter_map(|(x, y)| (back[y?] == Some(x)).then_some((groups[x], functions[y?])))
             .collect();
         for (group, function) in pairs {
-            self.join(group, version, function, How::Likeness);
+            self.join(group, version, function, how);
         }
-        left.retain(|function| !self.group_of.contains_key(function));
+        groups.retain(|&group| self.groups[group].members[version].is_none());
+        functions.retain(|function| !self.group_of.contains_key(function));
     }
 
     /// Body hashes of the groups' first members and of the functions.
@@ -239,6 +262,15 @@ impl Grouping {
             _ => Callee::Type,
         }
     }
+}
+
+/// The parts of a file's path, its name first.
+fn path_from_end(file: &str) -> Vec<String> {
+    let parts = Path::new(file).components().rev();
+    let normal = parts.filter(|part| matches!(part, Component::Normal(_)));
+    normal
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect()
 }
 
 /// For each of `from` the one of `to` that is most similar, if any is similar enough.

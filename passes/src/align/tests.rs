@@ -621,26 +621,44 @@ fn static_functions_of_one_name_match_by_file() {
             second.0
         )
     };
-    let old = text(("a.c", 1), ("b.c", 2));
-    let new = text(("b.c", 3), ("a.c", 4));
-    let names: Vec<String> = function_groups(&[&old, &new], &[])
-        .into_iter()
-        .map(|(names, _)| names)
-        .collect();
+    for ([a, b], [new_a, new_b]) in [
+        (["a.c", "b.c"], ["a.c", "b.c"]),
+        (["/old/a.c", "/old/b.c"], ["/new/a.c", "/new/./b.c"]),
+        (["old/a/f.c", "old/b/f.c"], ["../new/a/f.c", "../new/b/f.c"]),
+    ] {
+        let old = text((a, 1), (b, 2));
+        let new = text((new_b, 3), (new_a, 4));
+        let names: Vec<String> = function_groups(&[&old, &new], &[])
+            .into_iter()
+            .map(|(names, _)| names)
+            .collect();
+        assert_eq!(names, ["f f.1", "f.1 f"]);
+    }
+}
+
+/// Thirty steps, one of which is `changed`.
+fn long_body(name: &str, seed: u32, changed: u32) -> String {
+    let mut text = format!("define i32 @{name}(i32 %x0) {{\n");
+    for i in 0..30 {
+        let constant = if i == 11 { changed } else { i * i + seed };
+        writeln!(text, "  %x{} = mul i32 %x{i}, {constant}", i + 1).unwrap();
+    }
+    text + "  ret i32 %x30\n}\n"
+}
+
+#[test]
+fn static_functions_of_one_name_match_by_likeness() {
+    let old = long_body("f", 5, 1000) + &long_body("f.1", 7000, 2000);
+    let new = long_body("f", 7000, 3000) + &long_body("f.1", 5, 4000);
+    let names = function_groups(&[&old, &new], &[]).into_iter();
+    let names: Vec<String> = names.map(|(names, _)| names).collect();
     assert_eq!(names, ["f f.1", "f.1 f"]);
 }
 
 #[test]
 fn a_renamed_and_changed_function_matches_by_likeness() {
-    let text = |name: &str, changed: u32| {
-        let mut text = format!("define i32 @{name}(i32 %x0) {{\n");
-        for i in 0..30 {
-            let constant = if i == 11 { changed } else { i * i + 5 };
-            writeln!(text, "  %x{} = mul i32 %x{i}, {constant}", i + 1).unwrap();
-        }
-        text + "  ret i32 %x30\n}\n"
-    };
-    let found = function_groups(&[&text("before", 1000), &text("after", 2000)], &[]);
+    let [old, new] = [("before", 1000), ("after", 2000)].map(|(n, c)| long_body(n, 5, c));
+    let found = function_groups(&[&old, &new], &[]);
     assert_eq!(
         found,
         [("before after".to_string(), functions::How::Likeness)]
