@@ -190,7 +190,7 @@ fn say_what_was_done(report: &MergeReport) {
     }
     let size = count(report.product_instructions, "instruction");
     let parts = &report.product_size;
-    if report.woven.is_empty() {
+    if report.woven.iter().all(|f| f.sequential.is_some()) {
         eprintln!("p3-ir: product: {size}, one version after the other");
         return;
     }

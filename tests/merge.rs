@@ -8,7 +8,8 @@ use common::{call, p3_ir};
 use program::{compile, merge};
 use std::fs::{self, File};
 use std::io::Read;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 #[test]
 fn every_level_of_preparation_makes_a_product() {
@@ -160,6 +161,100 @@ fn options_that_mean_nothing() {
     }
 }
 
+/// What `--report` says of the functions of the program, and the warnings.
+fn reported(directory: &Path, flags: &[&str]) -> (Vec<String>, Vec<String>) {
+    let merge = ["merge", "old.bc", "new.bc", "--report", "report.json"];
+    let (status, stdout, stderr) = call(directory, &[&merge, flags].concat());
+    assert_eq!((status, stdout.as_str()), (0, ""), "{stderr}");
+    let warnings = stderr.lines().map(|line| {
+        let warning = line.strip_prefix("p3-ir: warning: ");
+        warning.unwrap_or_else(|| panic!("{stderr}")).to_string()
+    });
+    let report = fs::read(directory.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let functions = report["woven"].as_array().unwrap().iter();
+    let functions = functions.filter(|function| {
+        let name = function["name"].as_str().unwrap();
+        !name.starts_with("p3v_")
+    });
+    let line = |function: &serde_json::Value| {
+        let why = function["sequential"].as_str().unwrap_or("woven");
+        let [name, nodes] = ["name", "nodes"].map(|key| function[key].to_string());
+        format!("{name} {nodes} {}: {why}", function["matched"])
+    };
+    (functions.map(line).collect(), warnings.collect())
+}
+
+#[test]
+fn what_is_not_woven_is_reported_and_so_are_options_without_effect() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    let program = "
+        int sum(int count, ...) { return count ? count + 1 : 0; }
+        int old_name(int x) { return x; }
+        int main(int argc, char **argv) { return old_name(sum(argc, 1)); }";
+    let models = "
+        struct two { int a, b; };
+        struct two _PP_sum(_Bool is_a, _Bool is_b, int a, int b) { return (struct two){a, b}; }
+        struct two _PP_none(_Bool is_a, _Bool is_b, int a, int b) { return (struct two){a, b}; }";
+    for (file, text) in [
+        ("old", program),
+        ("new", &program.replace("old_name", "new_name")),
+        ("model", models),
+    ] {
+        let source = format!("{file}.c");
+        fs::write(directory.join(&source), text).unwrap();
+        let compile = ["-c", "-emit-llvm", &source];
+        let compile = Command::new("clang-16")
+            .args(compile)
+            .current_dir(directory)
+            .status();
+        assert!(compile.unwrap().success());
+    }
+    let lines = |why: [&str; 3]| {
+        [
+            "\"main\" [4,4] 4",
+            "\"sum\" [2,2] 2",
+            "\"old_name\" [2,2] 2",
+        ]
+        .iter()
+        .zip(why)
+        .map(|(function, why)| format!("{function}: {why}"))
+        .collect::<Vec<_>>()
+    };
+    let excluded = "excluded by --no-weave";
+
+    let (mut functions, warnings) = reported(directory, &["--map=old_name=new_name"]);
+    let mut expected = lines(["woven", "variadic definition", "woven"]);
+    functions.sort();
+    expected.sort();
+    assert_eq!((functions, warnings), (expected, vec![]));
+
+    let flags = ["--no-weave", "--model=model.bc", "--map=new_name=old_name"];
+    let (mut functions, warnings) = reported(directory, &flags);
+    let mut expected = lines([excluded; 3]);
+    functions.sort();
+    expected.sort();
+    let not_used = "--map new_name=old_name: not used: another pair names one of them, or no version before one with \
+                    old_name has new_name";
+    let no_model = "model.bc: hand-written product functions are not used with --no-weave";
+    assert_eq!(functions, expected);
+    assert_eq!(warnings, [not_used, no_model]);
+
+    let flags = [
+        "--model=model.bc",
+        "--map=old_name=new_name",
+        "--map=old_name=main",
+    ];
+    let (_, warnings) = reported(directory, &flags);
+    let expected = [
+        "--map old_name=main: not used: another pair names one of them, or no version before one with main has old_name",
+        "model.bc: _PP_none is never called: no version has or calls such a function",
+        "model.bc: _PP_sum is never called: variadic definition",
+    ];
+    assert_eq!(warnings, expected);
+}
+
 /// Whether a handler that calls `handled` jumps is found out by what that reaches.
 const SIGNALS: &str = r#"
 #include <setjmp.h>
@@ -198,7 +293,7 @@ fn what_jumps_is_woven_unless_a_handler_may() {
     fs::write(directory.join("signals.c"), SIGNALS).unwrap();
     let jump = "the program handles signals and uses longjmp";
     for (kind, expected) in [(0, None), (1, Some(jump)), (2, Some(jump)), (3, Some(jump))] {
-        let compiled = std::process::Command::new("clang-16")
+        let compiled = Command::new("clang-16")
             .args(["-c", "-emit-llvm", "signals.c"])
             .arg(format!("-DKIND={kind}"))
             .current_dir(directory)

@@ -169,7 +169,11 @@ pub fn merge<'ctx>(
         let what = "specifications are evaluated in lock-step only, so none is with --no-weave";
         report.warnings.push(what.into());
     }
-    if !options.weave.none {
+    if options.weave.none {
+        let (reports, warnings) = weave::not_woven(&product, count, &options.weave);
+        report.woven = reports;
+        report.warnings.extend(warnings);
+    } else {
         let bound: Vec<Vec<String>> = report
             .versions
             .iter()

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct MergeReport {
     /// One entry per version, in order.
     pub versions: Vec<VersionReport>,
-    /// The functions of all versions, woven or not; empty for a sequential product.
+    /// The functions of all versions, woven or not.
     pub woven: Vec<crate::weave::FunctionReport>,
     /// Instructions in the product, runtime included.
     pub product_instructions: usize,

@@ -31,7 +31,11 @@ impl Tally {
             .0
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        counts.merges += usize::from(!functions.is_empty());
+        let is_woven = |function: &Value| function["sequential"].is_null();
+        if !functions.iter().any(is_woven) {
+            return Ok(());
+        }
+        counts.merges += 1;
         for function in functions {
             let versions = function["versions"].as_array().map_or(0, Vec::len);
             match function["sequential"].as_str() {

@@ -63,6 +63,33 @@ pub(crate) fn match_functions(
     grouping.groups
 }
 
+/// Warnings of pairs in `map` that say nothing although there are functions of both names: `functions`, `groups` and
+/// `map` as for [`match_functions`], which takes the first of several pairs for one function.
+pub(crate) fn unused_pairs(
+    functions: &[Vec<Value>],
+    groups: &[FunctionGroup],
+    map: &[(String, String)],
+) -> Vec<String> {
+    let is_there = |name: &str| {
+        let mut all = functions.iter().flatten();
+        all.any(|&function| plain_name(function) == name)
+    };
+    let is_used = |old: &str, new: &str| {
+        groups.iter().any(|group| {
+            let mut names = group.members.iter().flatten().map(|&f| plain_name(f));
+            names.any(|name| name == old) && names.any(|name| name == new)
+        })
+    };
+    map.iter()
+        .filter(|(old, new)| is_there(old) && is_there(new) && !is_used(old, new))
+        .map(|(old, new)| {
+            format!(
+                "--map {old}={new}: not used: another pair names one of them, or no version before one with {new} has {old}"
+            )
+        })
+        .collect()
+}
+
 /// Functions smaller than this (in instructions) say too little to be matched by likeness.
 const TELLING: u32 = 12;
 /// How much two bodies must have in common, of 256.

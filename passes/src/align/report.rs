@@ -2,7 +2,7 @@
 
 use super::functions::How;
 use super::nest::Nest;
-use super::{match_functions, not_woven_reason, plain_name, Matcher, NodeMatch};
+use super::{match_functions, not_woven_reason, plain_name, unused_pairs, Matcher, NodeMatch};
 use crate::llvm::{self, Block, Context, Module, Place, Value};
 use crate::load::{Input, Source};
 use crate::nodes::{Graph, Node, NodeId};
@@ -186,6 +186,7 @@ pub fn align_versions(
         })
         .collect();
     let groups = match_functions(&functions, &options.map);
+    warnings.extend(unused_pairs(&functions, &groups, &options.map));
     let sequential: Vec<Option<String>> = groups
         .iter()
         .map(|group| {

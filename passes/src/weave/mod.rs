@@ -67,7 +67,8 @@ pub struct FunctionReport {
     pub versions: Vec<usize>,
     /// Nodes of each version's function.
     pub nodes: Vec<usize>,
-    /// Nodes matched in all of these versions.
+    /// Nodes that the matcher finds in all of these versions; where there is a model without a woven function behind it,
+    /// all of the first one's.
     pub matched: usize,
     /// Why it runs one version after the other; none if it is woven.
     pub sequential: Option<String>,
@@ -150,46 +151,30 @@ pub(crate) fn weave<'ctx>(
     let nothing_woven = natives
         .not_woven_reason()
         .or_else(|| align::nothing_woven_reason(module, bound));
-    let mut reports = Vec::new();
-    let mut declared = Vec::new();
     let groups = align::match_functions(&functions, &options.map);
-    for group in &groups {
-        let present: Vec<(usize, Value)> = group
-            .members
-            .iter()
-            .enumerate()
-            .filter_map(|(version, member)| member.map(|member| (version, member)))
-            .collect();
-        let (first_version, first) = present[0];
-        let name = plain_name(first, first_version);
-        let sequential = if present.len() < 2 {
-            Some("exists in one version only".to_string())
-        } else if options.except.contains(&name) {
-            Some("excluded by --no-weave".to_string())
-        } else {
-            nothing_woven.clone().or_else(|| {
-                let members: Vec<Value> = present.iter().map(|&(_, member)| member).collect();
-                align::not_woven_reason(&members)
-            })
-        };
-        if let Some(reason) = &sequential {
-            let options = equal.options(&name).into_iter();
+    warnings.extend(align::unused_pairs(&functions, &groups, &options.map));
+    let sequential = |name: &str, members: &[Value]| {
+        if options.except.iter().any(|except| except == name) {
+            return Some(EXCLUDED.to_string());
+        }
+        let nothing_woven = nothing_woven.clone();
+        nothing_woven.or_else(|| align::not_woven_reason(members))
+    };
+    let mut reports: Vec<FunctionReport> = groups
+        .iter()
+        .map(|group| FunctionReport::of(group, &sequential))
+        .collect();
+    let mut declared = Vec::new();
+    for (index, (report, group)) in reports.iter().zip(&groups).enumerate() {
+        let name = &report.name;
+        if let Some(reason) = &report.sequential {
+            let options = equal.options(name).into_iter();
             warnings.extend(options.map(|option| format!("{option} is never checked: {reason}")));
         } else {
             let product = Product::declare(module, &format!("_PP_{name}"), group.members.clone());
-            equal.check(&product, &name)?;
-            declared.push((product, reports.len()));
+            equal.check(&product, name)?;
+            declared.push((product, index));
         }
-        reports.push(FunctionReport {
-            name,
-            versions: present.iter().map(|(version, _)| version + 1).collect(),
-            nodes: present
-                .iter()
-                .map(|(_, f)| Graph::of(*f).nodes.len())
-                .collect(),
-            matched: 0,
-            sequential,
-        });
     }
     equal.unknown(&|name| reports.iter().any(|report| report.name == name))?;
     let (all, report_of): (Vec<Product>, Vec<usize>) = declared.into_iter().unzip();
@@ -198,6 +183,9 @@ pub(crate) fn weave<'ctx>(
         .enumerate()
         .flat_map(|(index, product)| product.present().into_iter().map(move |f| (f, index)))
         .collect();
+    let called_group = |callee: Value| group_of.get(&callee).copied();
+    match_sequential(&mut reports, &groups, &called_group);
+    warnings.extend(models.unused(&reports));
     let lockstep_checks = LockstepChecks::new(module, checks, options.exits, equal, count);
     let apart = if lockstep_checks.divergence {
         corresponding(module, &groups, &group_of, count)
@@ -216,7 +204,7 @@ pub(crate) fn weave<'ctx>(
                 continue;
             }
         };
-        let (matched, scaffold) = weave_function(module, woven, &products, &group_of);
+        let (matched, scaffold) = weave_function(module, woven, &products, &called_group);
         reports[report].matched = matched;
         functions.push((woven.function, woven.present().len()));
         // Only the checker looks at scaffolds: without it they need not pile up.
@@ -237,6 +225,77 @@ pub(crate) fn weave<'ctx>(
         functions,
         warnings,
     })
+}
+
+/// The functions of a product that is not woven at all, and warnings.
+pub(crate) fn not_woven(
+    module: &Module,
+    count: usize,
+    options: &WeaveOptions,
+) -> (Vec<FunctionReport>, Vec<String>) {
+    let functions: Vec<Vec<Value>> = (0..count)
+        .map(|version| candidates(module, version))
+        .collect();
+    let groups = align::match_functions(&functions, &options.map);
+    let excluded = |_: &str, _: &[Value]| Some(EXCLUDED.to_string());
+    let mut reports: Vec<FunctionReport> = groups
+        .iter()
+        .map(|group| FunctionReport::of(group, &excluded))
+        .collect();
+    match_sequential(&mut reports, &groups, &|_| None);
+    let mut warnings = align::unused_pairs(&functions, &groups, &options.map);
+    let unused = |file: &PathBuf| {
+        let what = "hand-written product functions are not used with --no-weave";
+        format!("{}: {what}", file.display())
+    };
+    warnings.extend(options.models.iter().map(unused));
+    (reports, warnings)
+}
+
+/// Why functions are not woven that the user does not want to be.
+const EXCLUDED: &str = "excluded by --no-weave";
+
+impl FunctionReport {
+    /// `sequential` tells why a function of this name with these members is not woven.
+    fn of(
+        group: &align::FunctionGroup,
+        sequential: &dyn Fn(&str, &[Value]) -> Option<String>,
+    ) -> FunctionReport {
+        let (versions, members): (Vec<usize>, Vec<Value>) = group
+            .members
+            .iter()
+            .enumerate()
+            .filter_map(|(version, member)| Some((version, (*member)?)))
+            .unzip();
+        let name = plain_name(members[0], versions[0]);
+        let sequential = if members.len() < 2 {
+            Some("exists in one version only".to_string())
+        } else {
+            sequential(&name, &members)
+        };
+        FunctionReport {
+            name,
+            versions: versions.iter().map(|version| version + 1).collect(),
+            nodes: members.iter().map(|&f| Graph::of(f).nodes.len()).collect(),
+            matched: 0,
+            sequential,
+        }
+    }
+}
+
+/// Counts the matched nodes of functions that are not woven: they say how much the versions differ there, too.
+fn match_sequential(
+    reports: &mut [FunctionReport],
+    groups: &[align::FunctionGroup],
+    called_group: &dyn Fn(Value) -> Option<usize>,
+) {
+    for (report, group) in reports.iter_mut().zip(groups) {
+        let members: Vec<Value> = group.members.iter().flatten().copied().collect();
+        if report.sequential.is_some() && members.len() > 1 {
+            let graphs: Vec<Graph> = members.into_iter().map(Graph::of).collect();
+            report.matched = align::match_nodes(&graphs, called_group).groups.len();
+        }
+    }
 }
 
 /// Functions that correspond, one per version, but have no product function. Pointers to them mean the same.
@@ -309,10 +368,10 @@ fn weave_function(
     module: &Module,
     product: &Product,
     products: &Products,
-    group_of: &HashMap<Value, usize>,
+    called_group: &dyn Fn(Value) -> Option<usize>,
 ) -> (usize, Scaffold) {
     let graphs: Vec<Graph> = product.present().into_iter().map(Graph::of).collect();
-    let matched = align::match_nodes(&graphs, &|callee| group_of.get(&callee).copied());
+    let matched = align::match_nodes(&graphs, called_group);
     let matched_count = matched.groups.len();
     let alive: Vec<Value> = product
         .versions()

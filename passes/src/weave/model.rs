@@ -6,6 +6,7 @@
 //! type, that is the product function that it stands before.
 
 use super::products::{build_return, Product};
+use super::FunctionReport;
 use crate::llvm::{self, append_block, Builder, Context, Module, Types, Value};
 use crate::pipeline::Observer;
 use crate::{build, load, rename, Error, Result};
@@ -79,6 +80,26 @@ impl Models {
             functions.insert(name, (model, file));
         }
         Ok(Models { functions })
+    }
+
+    /// Warnings of models that no call reaches; `reports` are of the versions' functions.
+    pub(super) fn unused(&self, reports: &[FunctionReport]) -> Vec<String> {
+        let mut unused: Vec<String> = self
+            .functions
+            .iter()
+            .filter_map(|(name, (_, file))| {
+                let why = match reports.iter().find(|report| report.name == *name) {
+                    None => "no version has or calls such a function".to_string(),
+                    Some(report) => report.sequential.clone()?,
+                };
+                Some(format!(
+                    "{}: _PP_{name} is never called: {why}",
+                    file.display()
+                ))
+            })
+            .collect();
+        unused.sort();
+        unused
     }
 
     /// Writes the body of the product function of `name` if there is a model.
