@@ -1,7 +1,7 @@
-//! The flags that say whether versions have ended, as truth values.
+//! The runtime's flags that are tested most, as truth values.
 //!
-//! Input: a product in which the runtime keeps these flags in bytes, and the versions' code tests them by loading a byte
-//! and comparing it with 0, behind every call that may end a version. Guarantee: each flag is a variable of one bit, a
+//! Input: a product in which the runtime keeps these flags in bytes, and code tests them by loading a byte and comparing
+//! it with 0: those that say whether versions have ended behind every call that may end one. Guarantee: each flag is a variable of one bit, a
 //! test loads it and branches; nothing compares. A flag's address may be known to others, who copy its byte.
 //!
 //! The byte was right up to here: C has no other type for it, and the checker reads the tests as comparisons.
@@ -12,8 +12,10 @@ use inkwell::llvm_sys::LLVMOpcode;
 
 /// Makes all flags of a product truth values; `count` is the number of versions.
 pub(crate) fn make_truth_values(product: &Module, count: usize) {
-    let alive = (0..count).map(|version| format!("{}p3v_alive", rename::prefix(version)));
-    for name in alive.chain([runtime::ENDED.into()]) {
+    let of_versions = (0..count).flat_map(|version| {
+        ["p3v_alive", "p3v_ends_late"].map(|name| format!("{}{name}", rename::prefix(version)))
+    });
+    for name in of_versions.chain([runtime::ENDED.into(), "p3_klee".into()]) {
         if let Some(flag) = llvm::global_named(product, &name) {
             make_truth_value(product, flag);
         }

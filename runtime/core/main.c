@@ -215,22 +215,17 @@ void p3_only_end(void) {
 /* Equal ends and equal output need no further look. The product's status if no version's is 0. */
 static bool decides_quickly, compares_output;
 static int status_of_all;
+static const struct p3_state *last;
 
-/* Whether not all versions ended by exit with the same status. No branch on that: a status may be symbolic. */
-static int ended_otherwise(void) {
-  const size_t count = (size_t)p3_count;
-  int otherwise = p3_states[0].end != P3_EXITED;
-  size_t i = 1;
-  do
-    otherwise |= (p3_states[i].end != P3_EXITED) | (p3_states[i].value != p3_states[0].value);
-  while (++i < count);
-  return otherwise;
-}
-
-/* Whether versions ended so and have written the same. Bytes may be symbolic as well, numbers of them hardly ever:
- * where these tell it, no question is made of the rest. */
+/* Whether versions ended by exit with the same status and have written the same. Both may be symbolic, numbers of bytes
+ * hardly ever: where these tell it, no question is made of the rest. */
 static bool ended_alike(void) {
-  int otherwise = ended_otherwise();
+  bool otherwise = p3_states[0].end != P3_EXITED;
+  const struct p3_state *state = p3_states;
+  do {
+    state++;
+    otherwise |= (state->end != P3_EXITED) | (state->value != p3_states[0].value);
+  } while (state != last);
   if (!p3_is_captured_in_memory)
     return !otherwise;
   if (p3_marks || !compares_output)
@@ -260,6 +255,7 @@ void p3_end_in_klee(void) {
 
 static void prepare_end_in_klee(void) {
   p3_living = (1u << p3_count) - 1;
+  last = &p3_states[p3_count - 1];
   decides_quickly = p3_checks & P3_CHECK_STATUS && p3_config.status == P3_NOBODY;
   compares_output = p3_checks & P3_CHECK_OUTPUT;
   status_of_all = p3_count <= 7 ? (1 << p3_count) - 1 : 1;

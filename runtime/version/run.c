@@ -13,16 +13,18 @@ static char **user_argv;
 static char **user_envp;
 
 void p3v_die(enum p3_end end, int value) {
-  p3_ended = 1;
-  p3v_alive = 0;
   if (p3_in_klee()) {
     P3_ME->end = end;
     P3_ME->value = value;
     p3_living &= ~(1u << p3v_index);
     if (!p3_living)
       p3_end_in_klee();
+    p3_ended = 1;
+    p3v_alive = 0;
     return;
   }
+  p3_ended = 1;
+  p3v_alive = 0;
   /* In a child that another version forked, this one only leaves the stack. */
   if (p3_only >= 0 && p3_only != p3v_index)
     return;
