@@ -3,7 +3,7 @@
 
 use crate::tools::{Scratch, HELPER};
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// The merge answered with this status and this one line, and left nothing behind.
 #[track_caller]
@@ -486,7 +486,13 @@ fn assembly_that_crashes_the_reader_is_bad_input() {
         "]".repeat(depth)
     );
     scratch.write("deep.ll", deep);
-    let output = scratch.self_merge("deep.ll");
+    // With a stack as large as one may wish the reader gets through.
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -s 8192 && exec \"$0\" merge deep.ll deep.ll"])
+        .arg(env!("CARGO_BIN_EXE_p3-ir"))
+        .current_dir(scratch.directory())
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         stderr.starts_with("p3-ir: deep.ll: LLVM's reader fails on it (signal "),
