@@ -173,6 +173,8 @@ extern unsigned char p3v_alive;
 /* Not 0 from when the first version's p3v_alive is cleared. Woven code tests this one instead of all of those. */
 extern unsigned char p3_ended;
 __attribute__((noinline)) void p3v_die(enum p3_end end, int value);
+/* The same for ends at which stdio writes nothing any more: all but exit's. */
+void p3v_die_at_once(enum p3_end end, int value);
 /* core/main.c, in KLEE: bit i is set until version i dies. Behind the last one's death the product ends where it is: to
  * return through all frames would cost more than many paths. */
 extern unsigned p3_living;
@@ -320,7 +322,16 @@ bool p3_symbolic_take(int version, void *object, size_t size, const char *name);
 /* The version has made `object` symbolic. */
 void p3_symbolic_add(int version, const void *object, size_t size, const char *name);
 
-/* core/memory.c, in KLEE: writes to one of p3_state.direct. False: libc has to. */
+/* core/memory.c, in KLEE. */
+/* setvbuf of standard output or error: `kind` as there, `size` of a buffer that the program brings, else 0. */
+void p3_memory_buffering(int version, int stream, int kind, size_t size);
+/* What stdio has is written. */
+void p3_memory_flush(int version, int stream);
+/* What stdio has not written is lost: the version ends without flushing. */
+void p3_memory_lose(int version);
+/* As p3_fd_write of what stdio may keep in its buffer still. */
+void p3_memory_drain(int version, int fd, const char *bytes, size_t size);
+/* Writes to one of p3_state.direct. False: libc has to. */
 bool p3_memory_write(int version, FILE *file, const char *bytes, size_t size);
 bool p3_memory_put(int version, FILE *file, char byte);
 /* The same for printf. Returns its result, -1: libc has to, and begin with the arguments again. */

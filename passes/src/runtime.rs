@@ -187,3 +187,22 @@ pub(crate) fn check_target(module: &Module, file: &str) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Constant arrays of pointers become tables of 32-bit distances, unless they are two-dimensional arrays of characters.
+    #[test]
+    fn klee_knows_the_intrinsics_of_the_runtime() {
+        let context = llvm::new_context();
+        for (part, bitcode) in [("core", CORE), ("version", VERSION)] {
+            let module = llvm::parse(&context, bitcode, part).unwrap();
+            let unknown = llvm::functions(&module)
+                .into_iter()
+                .map(Value::name_text)
+                .find(|name| name.starts_with("llvm.load.relative"));
+            assert_eq!(unknown, None, "{part}");
+        }
+    }
+}

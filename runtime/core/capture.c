@@ -334,10 +334,11 @@ __attribute__((noinline)) static ssize_t write_file(int version, int stream, con
 ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iovec *parts, int count,
                           bool readable) {
   if (p3_in_klee()) {
-    size_t before = p3_captures[version][entry->stream].length;
+    struct p3_capture *capture = &p3_captures[version][entry->stream];
+    size_t before = capture->length;
     for (int i = 0; i < count; i++)
-      p3_memory_append(&p3_captures[version][entry->stream], parts[i].iov_base, parts[i].iov_len);
-    return p3_captures[version][entry->stream].length - before;
+      (p3_memory_is_draining ? p3_memory_append : p3_memory_insert)(capture, parts[i].iov_base, parts[i].iov_len);
+    return capture->length - before;
   }
   ssize_t done = write_file(version, entry->stream, parts, count, readable);
   p3_captures[version][entry->stream].written += done > 0 ? done : 0;

@@ -178,8 +178,12 @@ struct p3_capture {
   off_t at;     /* where it ends, while p3_follow_is_on */
   bool follows; /* as far as that it is what the first version's is, and not in its file */
   off_t written; /* by calls of this process */
+  /* in KLEE, where all that a program has given stdio stands at the end, written or not: */
   char *bytes;
   size_t length, capacity;
+  size_t flushed; /* as far as that all is written */
+  int buffering;  /* setvbuf's, 0: full */
+  size_t buffer;  /* size of stdio's, 0: as for files */
 };
 extern struct p3_capture p3_captures[P3_MAX_VERSIONS][3]; /* [0] unused */
 
@@ -244,6 +248,10 @@ void p3_relay_settle(int version);
 /* Any version has written anything. */
 extern bool p3_is_captured_in_memory;
 void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size);
+/* The same before what stdio has not written. */
+void p3_memory_insert(struct p3_capture *capture, const char *bytes, size_t size);
+/* Whether bytes for descriptors are stdio's (p3_memory_drain). */
+extern bool p3_memory_is_draining;
 void p3_memory_copy(char *to, const char *from, size_t size);
 /* May be symbolic; does not branch on the bytes. */
 bool p3_memory_differs(const char *a, const char *b, size_t size);

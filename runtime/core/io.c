@@ -356,14 +356,14 @@ static int number_after(const char *path, const char *prefix) {
 }
 
 int p3_fd_named(const char *path) {
-  static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+  static const char names[][12] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
   /* Few paths begin so; KLEE would fork on a symbolic path here for each character. */
   if (!path || p3_in_klee() || path[0] != '/' || (path[1] != 'd' && path[1] != 'p'))
     return -1;
   for (int fd = 0; fd <= 2; fd++)
     if (strcmp(path, names[fd]) == 0)
       return fd;
-  static const char *const directories[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
+  static const char directories[][24] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
   for (int i = 0; i < 3; i++) {
     int fd = number_after(path, directories[i]);
     if (fd >= 0)

@@ -4,6 +4,7 @@
  * makes one expression of them and the bytes out of that again, which gives the same as byte by byte for an eighth of
  * the instructions. */
 #include "memory.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,9 +90,68 @@ void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size
   capture->length = length;
 }
 
+/* ---- what stdio has not written ----
+ *
+ * Most programs end by exit, and then it is. So it stands in the capture at once and no path pays for it: only where a
+ * version ends otherwise, or writes to the descriptor itself, is it found out how far stdio would have come. */
+
+bool p3_memory_is_draining;
+
+/* Of files and pipes: st_blksize. */
+#define BUFFER 4096
+
+static size_t written(const struct p3_capture *capture) {
+  size_t at = capture->length, size = capture->buffer ? capture->buffer : BUFFER;
+  if (capture->buffering == _IONBF || at == capture->flushed)
+    return at;
+  /* A full buffer is written when there is more. */
+  size_t full = capture->flushed + (at - capture->flushed - 1) / size * size;
+  if (capture->buffering == _IOLBF)
+    while (at > full && capture->bytes[at - 1] != '\n')
+      at--;
+  return capture->buffering == _IOLBF ? at : full;
+}
+
+void p3_memory_insert(struct p3_capture *capture, const char *bytes, size_t size) {
+  size_t at = written(capture), pending = capture->length - at;
+  p3_memory_append(capture, bytes, size);
+  if (pending) {
+    memmove(capture->bytes + at + size, capture->bytes + at, pending);
+    p3_memory_copy(capture->bytes + at, bytes, size);
+  }
+  capture->flushed = at + size;
+}
+
+void p3_memory_drain(int version, int fd, const char *bytes, size_t size) {
+  p3_memory_is_draining = p3_captures[version][fd].buffering != _IONBF;
+  p3_fd_write(version, fd, bytes, size);
+  p3_memory_is_draining = false;
+}
+
+void p3_memory_flush(int version, int stream) {
+  struct p3_capture *capture = &p3_captures[version][stream];
+  capture->flushed = capture->length;
+}
+
+void p3_memory_buffering(int version, int stream, int kind, size_t size) {
+  struct p3_capture *capture = &p3_captures[version][stream];
+  if (size || kind == _IONBF) {
+    capture->flushed = capture->length;
+    capture->buffer = size;
+  }
+  capture->buffering = kind;
+}
+
+void p3_memory_lose(int version) {
+  for (int stream = 1; stream <= 2; stream++)
+    p3_captures[version][stream].length = written(&p3_captures[version][stream]);
+}
+
 /* There is memory before paths part, so that not each of them has to get some. */
 void p3_memory_begin(int version, int stream) {
   p3_memory_grow(&p3_captures[version][stream], FIRST_CAPACITY);
+  if (stream == 2)
+    p3_captures[version][stream].buffering = _IONBF;
   p3_states[version].direct[stream] = p3_states[version].files[stream];
 }
 

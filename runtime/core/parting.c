@@ -15,7 +15,7 @@ struct p3_parting *p3_partings;
 static struct p3_parting **last = &p3_partings;
 
 void p3_parting_configure(const char *value) {
-  static const char *const words[] = {[ABORT] = "abort", [LOG] = "log", [COUNT] = "count", [EXPLORE] = "explore"};
+  static const char words[][8] = {[ABORT] = "abort", [LOG] = "log", [COUNT] = "count", [EXPLORE] = "explore"};
   /* Somebody who takes one version's status takes the product for that version. */
   reaction = p3_config.status == P3_NOBODY ? ABORT : COUNT;
   if (!value)

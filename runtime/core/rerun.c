@@ -163,7 +163,7 @@ void p3_rerun_reason(char *text, size_t size) {
   *text = 0;
   if (!is_second)
     return;
-  static const char *const reasons[] = {
+  static const char reasons[][96] = {
       [-P3_RERUN_STALLED] = "a version ended on another thread than main's, which stalled in lock-step",
       [-P3_RERUN_SHARED] = "the system did not allow threads to have directories of their own (unshare)",
       [-P3_RERUN_LIMIT] = "a version limited its memory or processor time, which in lock-step would bind the others",

@@ -18,7 +18,7 @@ void SHIM(abort)(void) {
     SHIM(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
     p3v_raise(SIGABRT);
   }
-  p3v_die(P3_SIGNALED, SIGABRT);
+  p3v_die_at_once(P3_SIGNALED, SIGABRT);
 }
 
 static void failed(const char *message, const char *assertion, const char *file, unsigned line,

@@ -62,9 +62,9 @@ static void end_like(pid_t child) {
     }
   p3v_files_discard();
   if (info.si_code == CLD_EXITED)
-    p3v_die(P3_EXITED, info.si_status & 0xff);
+    p3v_die_at_once(P3_EXITED, info.si_status & 0xff);
   else
-    p3v_die(P3_SIGNALED, info.si_status);
+    p3v_die_at_once(P3_SIGNALED, info.si_status);
 }
 
 /* In the product's own process. Returns if the program could not be started. */

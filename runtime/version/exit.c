@@ -126,9 +126,9 @@ void SHIM(exit)(int status) {
 
 void SHIM(quick_exit)(int status) {
   run_all(&at_quick_exit_, status);
-  p3v_die(P3_EXITED, status & 0xff);
+  p3v_die_at_once(P3_EXITED, status & 0xff);
 }
 
-void SHIM(_exit)(int status) { p3v_die(P3_EXITED, status & 0xff); }
+void SHIM(_exit)(int status) { p3v_die_at_once(P3_EXITED, status & 0xff); }
 
-void SHIM(_Exit)(int status) { p3v_die(P3_EXITED, status & 0xff); }
+void SHIM(_Exit)(int status) { p3v_die_at_once(P3_EXITED, status & 0xff); }

@@ -37,7 +37,9 @@ extern enum p3v_files {
 /* After something was written to `file`: in KLEE the bytes leave its buffer for the capture. */
 void p3v_drain(FILE *file);
 void p3v_drain_stream(int stream); /* 1 or 2 */
-/* The same for stdout and stderr, in case that something was written by what has no shim. */
+/* What fflush does: they are written. */
+void p3v_flush_stream(int stream);
+/* p3v_drain for stdout and stderr, in case that something was written by what has no shim. */
 void p3v_drain_all(void);
 static inline void p3v_wrote(FILE *file) {
   if (p3v_klee)

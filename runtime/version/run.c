@@ -36,6 +36,12 @@ void p3v_die(enum p3_end end, int value) {
   p3_process_dying(p3v_index);
 }
 
+void p3v_die_at_once(enum p3_end end, int value) {
+  if (p3_in_klee())
+    p3_memory_lose(p3v_index);
+  p3v_die(end, value);
+}
+
 static void init(int argc, char **argv, char **envp) {
   user_argc = argc;
   user_argv = argv;

@@ -19,7 +19,7 @@ static uint64_t interrupting; /* by siginterrupt */
 void p3v_poll(void) {
   p3_signals_poll(p3v_index);
   if (P3_ME->doomed && P3_ME->end == P3_RUNNING)
-    p3v_die(P3_SIGNALED, P3_ME->doomed);
+    p3v_die_at_once(P3_SIGNALED, P3_ME->doomed);
 }
 
 /* ---- in KLEE ---- */
@@ -45,7 +45,7 @@ static void deliver(int signal) {
   if (now.handler == SIG_IGN || (now.handler == SIG_DFL && !p3_signal_is_fatal(signal)))
     return;
   if (now.handler == SIG_DFL) {
-    p3v_die(P3_SIGNALED, signal);
+    p3v_die_at_once(P3_SIGNALED, signal);
     return;
   }
   if (now.flags & (int)SA_RESETHAND) {
@@ -371,7 +371,7 @@ static int send_itself(int signal) {
   struct p3_disposition now;
   if (signal == SIGKILL ||
       (signal == SIGSTKFLT && change(signal, NULL, &now) == 0 && now.handler == SIG_DFL)) {
-    p3v_die(P3_SIGNALED, signal);
+    p3v_die_at_once(P3_SIGNALED, signal);
     return 0;
   }
   p3_enter(p3v_index);

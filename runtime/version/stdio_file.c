@@ -97,12 +97,14 @@ void p3v_file_remove(FILE *file) {
 
 static int flush_standard(int stream, bool input_too) {
   FILE *file = P3_ME->files[stream];
-  if (!file || !(input_too || __fpending(file) > 0) || p3v_is_closed(stream))
+  if (!file || p3v_is_closed(stream))
     return 0;
   if (p3v_klee && stream > 0) {
-    p3v_drain_stream(stream);
+    p3v_flush_stream(stream);
     return 0;
   }
+  if (!input_too && __fpending(file) == 0)
+    return 0;
   int result = fflush(file);
   p3v_wrote(file);
   return result;
@@ -144,7 +146,7 @@ int SHIM(fflush)(FILE *file) {
     return flush_all(false);
   int stream = p3v_standard(file);
   if (p3v_klee && stream > 0) {
-    p3v_drain_stream(stream);
+    p3v_flush_stream(stream);
     return 0;
   }
   return fflush(file);

@@ -131,13 +131,18 @@ void p3v_streams_init(void) {
 
 static __attribute__((noinline)) void write_pending(int stream) {
   FILE *file = standards[stream].file;
-  p3_fd_write(p3v_index, stream, standards[stream].buffer, __fpending(file));
+  p3_memory_drain(p3v_index, stream, standards[stream].buffer, __fpending(file));
   __fpurge(file);
 }
 
 void p3v_drain_stream(int stream) {
   if (standards[stream].file && __fpending(standards[stream].file) > 0)
     write_pending(stream);
+}
+
+void p3v_flush_stream(int stream) {
+  p3v_drain_stream(stream);
+  p3_memory_flush(p3v_index, stream);
 }
 
 void p3v_drain(FILE *file) {
@@ -159,8 +164,12 @@ static bool is_fixed(FILE *file) { return p3v_klee && p3v_standard(file) > 0; }
 /* stderr has no buffer yet, as in libc, which allocates one when the program asks for buffering without
  * bringing its own. */
 int SHIM(setvbuf)(FILE *file, char *buffer, int kind, size_t size) {
-  if (is_fixed(file))
-    return kind == _IOFBF || kind == _IOLBF || kind == _IONBF ? 0 : EOF;
+  if (is_fixed(file)) {
+    if (kind != _IOFBF && kind != _IOLBF && kind != _IONBF)
+      return EOF;
+    p3_memory_buffering(p3v_index, p3v_standard(file), kind, buffer ? size : 0);
+    return 0;
+  }
   if (!p3v_klee && p3v_standard(file) == 2 && !buffer && (kind == _IOFBF || kind == _IOLBF) &&
       !file->_IO_buf_base)
     set_buffer(2);
@@ -172,7 +181,9 @@ ALSO(int, _IO_setvbuf, (FILE * file, char *buffer, int kind, size_t size), setvb
 void SHIM(setlinebuf)(FILE *file) { SHIM(setvbuf)(file, NULL, _IOLBF, 0); }
 
 void SHIM(setbuffer)(FILE *file, char *buffer, size_t size) {
-  if (!is_fixed(file))
+  if (is_fixed(file))
+    SHIM(setvbuf)(file, buffer, buffer ? _IOFBF : _IONBF, size);
+  else
     setbuffer(file, buffer, size);
 }
 
@@ -201,7 +212,7 @@ int p3v_close_standard(int stream) {
     return EOF;
   if (p3v_klee) {
     if (stream > 0)
-      p3v_drain_stream(stream);
+      p3v_flush_stream(stream);
     standard->closed = true;
     return p3_memory_close(p3v_index, stream) ? 0 : p3_fd_close(p3v_index, stream);
   }
@@ -229,8 +240,10 @@ static int open_same(int fd, int flags) {
 
 FILE *p3v_reopen_standard(int stream, const char *path, const char *mode) {
   struct standard *standard = &standards[stream];
-  fflush(standard->file);
-  p3v_wrote(standard->file);
+  if (p3v_klee && stream > 0)
+    p3v_flush_stream(stream);
+  else
+    fflush(standard->file);
   int flags = p3v_mode_flags(mode);
   if (flags < 0)
     return NULL;
