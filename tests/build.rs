@@ -36,6 +36,27 @@ fn the_executable_runs_and_takes_the_products_name() {
 }
 
 #[test]
+fn pipes_and_devices_are_written_to() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    let script = "
+        mkfifo pipe && { cat pipe > copy & } && \"$0\" build product.bc -o pipe && wait && test -p pipe &&
+        chmod +x copy && ./copy output";
+    let done = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_p3-ir")])
+        .env("P3_SHOW", "2")
+        .env("P3_STATUS", "2")
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert_eq!(
+        texts(done),
+        (0, "common line\nversion 2\n".into(), "".into())
+    );
+}
+
+#[test]
 fn ir_needs_no_extension_and_flags_reach_clang() {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path();

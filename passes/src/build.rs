@@ -13,6 +13,7 @@ use crate::pipeline::Observer;
 use crate::{entry, execute, interruption, link, native, runtime, Error, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -302,7 +303,7 @@ fn read_product<'ctx>(
     file: &Path,
     observe: &mut dyn Observer,
 ) -> Result<Module<'ctx>> {
-    let data = std::fs::read(file).map_err(|e| Error::bad_input(file, e))?;
+    let data = fs::read(file).map_err(|e| Error::bad_input(file, e))?;
     if data.is_empty() {
         return Err(Error::bad_input(file, "empty file"));
     }
@@ -402,10 +403,13 @@ pub(crate) fn compile_model(file: &Path, include: &Path, output: &Path) -> Resul
     run(clang, output).map(|_| ())
 }
 
-/// Runs the compiler with its output beside the final place, and moves it there if that went well. Returns
-/// the compiler's warnings.
+/// Runs the compiler with its output beside the final place, and moves it there if that went well; into a device or
+/// pipe it is copied. Returns the compiler's warnings.
 fn run(mut clang: Command, output: &Path) -> Result<Vec<String>> {
+    let is_special = fs::metadata(output).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    let system = std::env::temp_dir();
     let directory = match output.parent() {
+        _ if is_special => &system,
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
@@ -424,7 +428,18 @@ fn run(mut clang: Command, output: &Path) -> Result<Vec<String>> {
     if !done.status.success() {
         return Err(refusal(&done));
     }
-    std::fs::rename(&program, output).map_err(cannot_write)?;
+    let done_writing = if is_special {
+        let open = || {
+            Ok((
+                File::open(&program)?,
+                File::options().write(true).open(output)?,
+            ))
+        };
+        open().and_then(|(mut from, mut to)| std::io::copy(&mut from, &mut to).map(|_| ()))
+    } else {
+        fs::rename(&program, output)
+    };
+    done_writing.map_err(cannot_write)?;
     let text = String::from_utf8_lossy(&done.stderr);
     Ok(text
         .lines()
