@@ -65,7 +65,8 @@ pub struct FunctionReport {
     pub name: String,
     /// The versions (counted from 1) that have it.
     pub versions: Vec<usize>,
-    /// Nodes of each version's function.
+    /// Nodes of each version's function, in which calls of what stands in for libc are nodes, too (`p3-ir align` has
+    /// the program without that).
     pub nodes: Vec<usize>,
     /// Nodes that the matcher finds in all of these versions; where there is a model without a woven function behind it,
     /// all of the first one's.
