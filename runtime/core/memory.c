@@ -93,7 +93,8 @@ void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size
 /* ---- what stdio has not written ----
  *
  * Most programs end by exit, and then it is. So it stands in the capture at once and no path pays for it: only where a
- * version ends otherwise, or writes to the descriptor itself, is it found out how far stdio would have come. */
+ * version ends otherwise, or writes to the descriptor itself, is it found out how far stdio would have come. That is not
+ * exact for buffers of less than 128 bytes, which glibc fills only with what comes in small pieces. */
 
 bool p3_memory_is_draining;
 
