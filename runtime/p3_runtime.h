@@ -329,8 +329,8 @@ void p3_memory_buffering(int version, int stream, int kind, size_t size);
 void p3_memory_flush(int version, int stream);
 /* What stdio has not written is lost: the version ends without flushing. */
 void p3_memory_lose(int version);
-/* As p3_fd_write of what stdio may keep in its buffer still. */
-void p3_memory_drain(int version, int fd, const char *bytes, size_t size);
+/* p3_fd_write of what stdio may keep in its buffer still; `fd` is 1 or 2. */
+void p3_fd_write_buffered(int version, int fd, const char *bytes, size_t size);
 /* Writes to one of p3_state.direct. False: libc has to. */
 bool p3_memory_write(int version, FILE *file, const char *bytes, size_t size);
 bool p3_memory_put(int version, FILE *file, char byte);

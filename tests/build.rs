@@ -13,36 +13,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-#[test]
-fn the_executable_runs_and_takes_the_products_name() {
-    let scratch = tempfile::tempdir().unwrap();
-    let directory = scratch.path();
-    merge(directory);
-    assert_eq!(
-        call(directory, &["build", "product.bc"]),
-        (0, String::new(), String::new())
-    );
-    let run = Command::new("./product")
-        .arg("output")
-        .env("P3_SHOW", "2")
-        .env("P3_STATUS", "2")
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    assert_eq!(
-        texts(run),
-        (0, "common line\nversion 2\n".into(), "".into())
-    );
-}
-
-#[test]
-fn pipes_and_devices_are_written_to() {
-    let scratch = tempfile::tempdir().unwrap();
-    let directory = scratch.path();
-    merge(directory);
-    let script = "
-        mkfifo pipe && { cat pipe > copy & } && \"$0\" build product.bc -o pipe && wait && test -p pipe &&
-        chmod +x copy && ./copy output";
+/// The script, in which `$0` is p3-ir, runs the product and shows its second version.
+fn shows_version_two(directory: &Path, script: &str) {
     let done = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_p3-ir")])
         .env("P3_SHOW", "2")
@@ -54,6 +26,29 @@ fn pipes_and_devices_are_written_to() {
         texts(done),
         (0, "common line\nversion 2\n".into(), "".into())
     );
+}
+
+#[test]
+fn the_executable_runs_and_takes_the_products_name() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    assert_eq!(
+        call(directory, &["build", "product.bc"]),
+        (0, String::new(), String::new())
+    );
+    shows_version_two(directory, "./product output");
+}
+
+#[test]
+fn pipes_and_devices_are_written_to() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path();
+    merge(directory);
+    let script = "
+        mkfifo pipe && { cat pipe > copy & } && \"$0\" build product.bc -o pipe && wait && test -p pipe &&
+        chmod +x copy && ./copy output";
+    shows_version_two(directory, script);
 }
 
 #[test]

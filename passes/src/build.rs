@@ -428,23 +428,22 @@ fn run(mut clang: Command, output: &Path) -> Result<Vec<String>> {
     if !done.status.success() {
         return Err(refusal(&done));
     }
-    let done_writing = if is_special {
-        let open = || {
-            Ok((
-                File::open(&program)?,
-                File::options().write(true).open(output)?,
-            ))
-        };
-        open().and_then(|(mut from, mut to)| std::io::copy(&mut from, &mut to).map(|_| ()))
+    if is_special {
+        copy_into(&program, output).map_err(cannot_write)?;
     } else {
-        fs::rename(&program, output)
-    };
-    done_writing.map_err(cannot_write)?;
+        fs::rename(&program, output).map_err(cannot_write)?;
+    }
     let text = String::from_utf8_lossy(&done.stderr);
     Ok(text
         .lines()
         .map(|line| format!("{CLANG}: {line}"))
         .collect())
+}
+
+/// Unlike [`fs::copy`] leaves the output's mode alone.
+fn copy_into(file: &Path, output: &Path) -> std::io::Result<()> {
+    let (mut from, mut to) = (File::open(file)?, File::options().write(true).open(output)?);
+    std::io::copy(&mut from, &mut to).map(|_| ())
 }
 
 /// The compiler's first complaint in one line.

@@ -1,8 +1,9 @@
 //! The runtime's flags that are tested most, as truth values.
 //!
 //! Input: a product in which the runtime keeps these flags in bytes, and code tests them by loading a byte and comparing
-//! it with 0: those that say whether versions have ended behind every call that may end one. Guarantee: each flag is a variable of one bit, a
-//! test loads it and branches; nothing compares. A flag's address may be known to others, who copy its byte.
+//! it with 0: those that say whether versions have ended behind every call that may end one. Guarantee: each flag is a
+//! variable of one bit, a test loads it and branches; nothing compares. A flag's address may be known to others, who copy
+//! its byte.
 //!
 //! The byte was right up to here: C has no other type for it, and the checker reads the tests as comparisons.
 

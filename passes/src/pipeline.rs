@@ -169,10 +169,8 @@ pub fn merge<'ctx>(
         let what = "specifications are evaluated in lock-step only, so none is with --no-weave";
         report.warnings.push(what.into());
     }
-    if options.weave.none {
-        let (reports, warnings) = weave::not_woven(&product, count, &options.weave);
-        report.woven = reports;
-        report.warnings.extend(warnings);
+    let (reports, warnings) = if options.weave.none {
+        weave::not_woven(&product, count, &options.weave)
     } else {
         let bound: Vec<Vec<String>> = report
             .versions
@@ -185,9 +183,10 @@ pub fn merge<'ctx>(
             check::check(&product)?;
         }
         woven.finish();
-        report.woven = woven.reports;
-        report.warnings.extend(woven.warnings);
-    }
+        (woven.reports, woven.warnings)
+    };
+    report.woven = reports;
+    report.warnings.extend(warnings);
     if options.sites {
         sites::announce(&product);
     }

@@ -337,7 +337,7 @@ ssize_t p3_capture_writev(int version, struct p3_entry *entry, const struct iove
     struct p3_capture *capture = &p3_captures[version][entry->stream];
     size_t before = capture->length;
     for (int i = 0; i < count; i++)
-      (p3_memory_is_draining ? p3_memory_append : p3_memory_insert)(capture, parts[i].iov_base, parts[i].iov_len);
+      p3_memory_insert(capture, parts[i].iov_base, parts[i].iov_len);
     return capture->length - before;
   }
   ssize_t done = write_file(version, entry->stream, parts, count, readable);

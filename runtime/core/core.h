@@ -250,8 +250,6 @@ extern bool p3_is_captured_in_memory;
 void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size);
 /* The same before what stdio has not written. */
 void p3_memory_insert(struct p3_capture *capture, const char *bytes, size_t size);
-/* Whether bytes for descriptors are stdio's (p3_memory_drain). */
-extern bool p3_memory_is_draining;
 void p3_memory_copy(char *to, const char *from, size_t size);
 /* May be symbolic; does not branch on the bytes. */
 bool p3_memory_differs(const char *a, const char *b, size_t size);

@@ -215,6 +215,7 @@ void p3_only_end(void) {
 /* Equal ends and equal output need no further look. The product's status if no version's is 0. */
 static bool decides_quickly, compares_output;
 static int status_of_all;
+/* The last version's: p3_count would have to be computed with on every path. */
 static const struct p3_state *last;
 
 /* Whether versions ended by exit with the same status and have written the same. Both may be symbolic, numbers of bytes

@@ -96,8 +96,6 @@ void p3_memory_append(struct p3_capture *capture, const char *bytes, size_t size
  * version ends otherwise, or writes to the descriptor itself, is it found out how far stdio would have come. That is not
  * exact for buffers of less than 128 bytes, which glibc fills only with what comes in small pieces. */
 
-bool p3_memory_is_draining;
-
 /* Of files and pipes: st_blksize. */
 #define BUFFER 4096
 
@@ -107,10 +105,11 @@ static size_t written(const struct p3_capture *capture) {
     return at;
   /* A full buffer is written when there is more. */
   size_t full = capture->flushed + (at - capture->flushed - 1) / size * size;
-  if (capture->buffering == _IOLBF)
-    while (at > full && capture->bytes[at - 1] != '\n')
-      at--;
-  return capture->buffering == _IOLBF ? at : full;
+  if (capture->buffering != _IOLBF)
+    return full;
+  while (at > full && capture->bytes[at - 1] != '\n')
+    at--;
+  return at;
 }
 
 void p3_memory_insert(struct p3_capture *capture, const char *bytes, size_t size) {
@@ -123,10 +122,12 @@ void p3_memory_insert(struct p3_capture *capture, const char *bytes, size_t size
   capture->flushed = at + size;
 }
 
-void p3_memory_drain(int version, int fd, const char *bytes, size_t size) {
-  p3_memory_is_draining = p3_captures[version][fd].buffering != _IONBF;
-  p3_fd_write(version, fd, bytes, size);
-  p3_memory_is_draining = false;
+void p3_fd_write_buffered(int version, int fd, const char *bytes, size_t size) {
+  struct p3_entry *entry = p3_fd_entry(version, fd);
+  if (entry && entry->kind == P3_CAPTURE && p3_captures[version][fd].buffering != _IONBF)
+    p3_memory_append(&p3_captures[version][entry->stream], bytes, size);
+  else
+    p3_fd_write(version, fd, bytes, size);
 }
 
 void p3_memory_flush(int version, int stream) {

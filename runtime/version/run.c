@@ -19,6 +19,7 @@ void p3v_die(enum p3_end end, int value) {
     p3_living &= ~(1u << p3v_index);
     if (!p3_living)
       p3_end_in_klee();
+    /* Nobody asks behind the last one's end. */
     p3_ended = 1;
     p3v_alive = 0;
     return;

@@ -131,7 +131,7 @@ void p3v_streams_init(void) {
 
 static __attribute__((noinline)) void write_pending(int stream) {
   FILE *file = standards[stream].file;
-  p3_memory_drain(p3v_index, stream, standards[stream].buffer, __fpending(file));
+  p3_fd_write_buffered(p3v_index, stream, standards[stream].buffer, __fpending(file));
   __fpurge(file);
 }
 

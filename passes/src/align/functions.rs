@@ -16,6 +16,16 @@ pub(crate) struct FunctionGroup {
     pub(crate) how: How,
 }
 
+impl FunctionGroup {
+    /// The members that there are, in the order of the versions.
+    pub(crate) fn present(&self) -> Vec<Value> {
+        self.members.iter().flatten().copied().collect()
+    }
+}
+
+/// Why a function is not woven that no other version has.
+pub(crate) const ALONE: &str = "exists in one version only";
+
 /// What functions were matched by; of several reasons the least certain one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]

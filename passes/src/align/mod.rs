@@ -23,7 +23,7 @@ mod sequence;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use functions::{match_functions, unused_pairs, FunctionGroup};
+pub(crate) use functions::{match_functions, unused_pairs, FunctionGroup, ALONE};
 pub(crate) use instructions::corresponding;
 pub(crate) use not_woven::{not_woven_reason, nothing_woven_reason};
 pub use report::{

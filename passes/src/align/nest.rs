@@ -242,13 +242,16 @@ impl Region {
     /// The same with those successors last, in [`Region::order`] too, behind which the function never returns. None: all
     /// are.
     pub(super) fn with_ends_last(&self) -> Option<Region> {
-        let mut region = self.clone();
-        let mut is_other = false;
-        for successors in &mut region.successors {
-            is_other |= !successors.is_sorted_by_key(|&item| self.ends[item]);
-            successors.sort_by_key(|&item| self.ends[item]);
+        let ends = |item: &usize| self.ends[*item];
+        let mut all = self.successors.iter();
+        if all.all(|successors| successors.is_sorted_by_key(ends)) {
+            return None;
         }
-        is_other.then_some(region)
+        let mut region = self.clone();
+        for successors in &mut region.successors {
+            successors.sort_by_key(ends);
+        }
+        Some(region)
     }
 
     /// The topological order with the smallest keys first, as far as the edges allow it. Items without a key

@@ -2,7 +2,9 @@
 
 use super::functions::How;
 use super::nest::Nest;
-use super::{match_functions, not_woven_reason, plain_name, unused_pairs, Matcher, NodeMatch};
+use super::{
+    match_functions, not_woven_reason, plain_name, unused_pairs, Matcher, NodeMatch, ALONE,
+};
 use crate::llvm::{self, Block, Context, Module, Place, Value};
 use crate::load::{Input, Source};
 use crate::nodes::{Graph, Node, NodeId};
@@ -190,9 +192,9 @@ pub fn align_versions(
     let sequential: Vec<Option<String>> = groups
         .iter()
         .map(|group| {
-            let present: Vec<Value> = group.members.iter().copied().flatten().collect();
+            let present = group.present();
             if present.len() < 2 {
-                return Some("exists in one version only".to_string());
+                return Some(ALONE.to_string());
             }
             not_woven_reason(&present)
         })
@@ -209,7 +211,7 @@ pub fn align_versions(
         .iter()
         .zip(sequential)
         .map(|(group, sequential)| {
-            let present: Vec<Value> = group.members.iter().copied().flatten().collect();
+            let present = group.present();
             let mut view = view(&group.members, &texts, &called_group, sequential, group.how);
             if wants_code(&view.name, view.changed) {
                 let members = view.members.iter_mut().flatten();

@@ -548,6 +548,11 @@ fn function_groups(texts: &[&str], map: &[(&str, &str)]) -> Vec<(String, functio
         .collect()
 }
 
+fn group_names(texts: &[&str]) -> Vec<String> {
+    let groups = function_groups(texts, &[]).into_iter();
+    groups.map(|(names, _)| names).collect()
+}
+
 fn body(name: &str, constant: u32) -> String {
     format!("define i32 @{name}(i32 %x) {{\n  %r = add i32 %x, {constant}\n  ret i32 %r\n}}\n")
 }
@@ -590,12 +595,8 @@ fn static_functions_of_one_name_match_by_body() {
         + &body("_PP2_help.4", 1)
         + &body("_PP2_help.6", 2)
         + &body("_PP2_help.8", 3);
-    let names: Vec<String> = function_groups(&[&old, &new], &[])
-        .into_iter()
-        .map(|(names, _)| names)
-        .collect();
     assert_eq!(
-        names,
+        group_names(&[&old, &new]),
         ["help help.4", "help.3 help.6", "help.5 help.8", "- help"]
     );
 }
@@ -628,11 +629,7 @@ fn static_functions_of_one_name_match_by_file() {
     ] {
         let old = text((a, 1), (b, 2));
         let new = text((new_b, 3), (new_a, 4));
-        let names: Vec<String> = function_groups(&[&old, &new], &[])
-            .into_iter()
-            .map(|(names, _)| names)
-            .collect();
-        assert_eq!(names, ["f f.1", "f.1 f"]);
+        assert_eq!(group_names(&[&old, &new]), ["f f.1", "f.1 f"]);
     }
 }
 
@@ -650,9 +647,7 @@ fn long_body(name: &str, seed: u32, changed: u32) -> String {
 fn static_functions_of_one_name_match_by_likeness() {
     let old = long_body("f", 5, 1000) + &long_body("f.1", 7000, 2000);
     let new = long_body("f", 7000, 3000) + &long_body("f.1", 5, 4000);
-    let names = function_groups(&[&old, &new], &[]).into_iter();
-    let names: Vec<String> = names.map(|(names, _)| names).collect();
-    assert_eq!(names, ["f f.1", "f.1 f"]);
+    assert_eq!(group_names(&[&old, &new]), ["f f.1", "f.1 f"]);
 }
 
 #[test]

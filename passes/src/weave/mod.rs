@@ -145,15 +145,9 @@ pub(crate) fn weave<'ctx>(
         returns: options.equal_returns.clone(),
         arguments: options.equal_arguments.clone(),
     };
-    let mut warnings = Vec::new();
-    let functions: Vec<Vec<Value>> = (0..count)
-        .map(|version| candidates(module, version))
-        .collect();
     let nothing_woven = natives
         .not_woven_reason()
         .or_else(|| align::nothing_woven_reason(module, bound));
-    let groups = align::match_functions(&functions, &options.map);
-    warnings.extend(align::unused_pairs(&functions, &groups, &options.map));
     let sequential = |name: &str, members: &[Value]| {
         if options.except.iter().any(|except| except == name) {
             return Some(EXCLUDED.to_string());
@@ -161,10 +155,11 @@ pub(crate) fn weave<'ctx>(
         let nothing_woven = nothing_woven.clone();
         nothing_woven.or_else(|| align::not_woven_reason(members))
     };
-    let mut reports: Vec<FunctionReport> = groups
-        .iter()
-        .map(|group| FunctionReport::of(group, &sequential))
-        .collect();
+    let Correspondence {
+        groups,
+        mut reports,
+        mut warnings,
+    } = Correspondence::of(module, count, &options.map, &sequential);
     let mut declared = Vec::new();
     for (index, (report, group)) in reports.iter().zip(&groups).enumerate() {
         let name = &report.name;
@@ -234,17 +229,13 @@ pub(crate) fn not_woven(
     count: usize,
     options: &WeaveOptions,
 ) -> (Vec<FunctionReport>, Vec<String>) {
-    let functions: Vec<Vec<Value>> = (0..count)
-        .map(|version| candidates(module, version))
-        .collect();
-    let groups = align::match_functions(&functions, &options.map);
     let excluded = |_: &str, _: &[Value]| Some(EXCLUDED.to_string());
-    let mut reports: Vec<FunctionReport> = groups
-        .iter()
-        .map(|group| FunctionReport::of(group, &excluded))
-        .collect();
+    let Correspondence {
+        groups,
+        mut reports,
+        mut warnings,
+    } = Correspondence::of(module, count, &options.map, &excluded);
     match_sequential(&mut reports, &groups, &|_| None);
-    let mut warnings = align::unused_pairs(&functions, &groups, &options.map);
     let unused = |file: &PathBuf| {
         let what = "hand-written product functions are not used with --no-weave";
         format!("{}: {what}", file.display())
@@ -255,6 +246,37 @@ pub(crate) fn not_woven(
 
 /// Why functions are not woven that the user does not want to be.
 const EXCLUDED: &str = "excluded by --no-weave";
+
+/// The functions of all versions that correspond.
+struct Correspondence {
+    groups: Vec<align::FunctionGroup>,
+    /// One of each group.
+    reports: Vec<FunctionReport>,
+    warnings: Vec<String>,
+}
+
+impl Correspondence {
+    /// `sequential` as for [`FunctionReport::of`].
+    fn of(
+        module: &Module,
+        count: usize,
+        map: &[(String, String)],
+        sequential: &dyn Fn(&str, &[Value]) -> Option<String>,
+    ) -> Correspondence {
+        let functions: Vec<Vec<Value>> = (0..count)
+            .map(|version| candidates(module, version))
+            .collect();
+        let groups = align::match_functions(&functions, map);
+        Correspondence {
+            warnings: align::unused_pairs(&functions, &groups, map),
+            reports: groups
+                .iter()
+                .map(|group| FunctionReport::of(group, sequential))
+                .collect(),
+            groups,
+        }
+    }
+}
 
 impl FunctionReport {
     /// `sequential` tells why a function of this name with these members is not woven.
@@ -270,7 +292,7 @@ impl FunctionReport {
             .unzip();
         let name = plain_name(members[0], versions[0]);
         let sequential = if members.len() < 2 {
-            Some("exists in one version only".to_string())
+            Some(align::ALONE.to_string())
         } else {
             sequential(&name, &members)
         };
@@ -291,7 +313,7 @@ fn match_sequential(
     called_group: &dyn Fn(Value) -> Option<usize>,
 ) {
     for (report, group) in reports.iter_mut().zip(groups) {
-        let members: Vec<Value> = group.members.iter().flatten().copied().collect();
+        let members = group.present();
         if report.sequential.is_some() && members.len() > 1 {
             let graphs: Vec<Graph> = members.into_iter().map(Graph::of).collect();
             report.matched = align::match_nodes(&graphs, called_group).groups.len();
@@ -308,7 +330,7 @@ fn corresponding(
 ) -> Vec<Vec<Value>> {
     let mut found: Vec<Vec<Value>> = Vec::new();
     for group in groups {
-        let members: Vec<Value> = group.members.iter().flatten().copied().collect();
+        let members = group.present();
         if members.len() == count && !group_of.contains_key(&members[0]) {
             found.push(members);
         }
