@@ -72,12 +72,19 @@ impl Signature {
                 _ => "",
             })
             .collect();
+        let result = (!in_memory && !tape.once_in(8)).then(|| Ty::draw(tape));
+        let drawn = tape.choose(&["", "", "fastcc ", "coldcc ", "preserve_mostcc "]);
+        // LLVM 16 restores the register of the result, too: what the caller gets is what it had there.
+        let convention = match (drawn, result) {
+            ("preserve_mostcc ", Some(_)) => "",
+            _ => drawn,
+        };
         Signature {
             name,
-            result: (!in_memory && !tape.once_in(8)).then(|| Ty::draw(tape)),
+            result,
             parameters,
             in_memory,
-            convention: tape.choose(&["", "", "fastcc ", "coldcc ", "preserve_mostcc "]),
+            convention,
             attributes,
         }
     }
